@@ -1,0 +1,1 @@
+"""Porthole's applications."""

@@ -1,0 +1,1 @@
+"""Who may ask: bearer tokens and, with them, which organization a request sees."""

@@ -1,0 +1,9 @@
+"""The oauthmcp application."""
+
+from django.apps import AppConfig
+
+
+class OAuthMcpConfig(AppConfig):
+    name = "apps.oauthmcp"
+    label = "oauthmcp"
+    verbose_name = "Access"

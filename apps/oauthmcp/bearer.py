@@ -1,0 +1,80 @@
+"""The bearer check: which organization a request may see. One class, one query."""
+
+import hmac
+
+from django.conf import settings
+from django.http import HttpRequest
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from apps.orgs.addresses import host_of, is_loopback
+from apps.orgs.scope import OrgScope, scope_by_slug
+from apps.tools.base import SCOPES, Caller
+from apps.tools.cors import is_foreign
+
+ALL_SCOPES = frozenset(SCOPES)
+FORWARDING = (
+    "HTTP_FORWARDED",
+    "HTTP_VIA",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_X_FORWARDED_HOST",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_REAL_IP",
+)
+
+
+class BearerAuthentication(BaseAuthentication):
+    """`Authorization: Bearer TOKEN` → a Caller. No header: nobody. A token that does not open: AuthenticationFailed."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, None] | None:
+        token = bearer_of(request._request)
+        if token is None:
+            return None
+        caller = _fixed_bearer(request._request, token)
+        if caller is None:
+            raise AuthenticationFailed
+        request._request.organization_id = caller.org.organization_id  # type: ignore[attr-defined]  # for the log
+        return caller, None
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def bearer_of(request: HttpRequest) -> str | None:
+    """The token of the Authorization header (RFC 6750 §2.1); never one from the body or the query."""
+    scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _fixed_bearer(request: HttpRequest, token: str) -> Caller | None:
+    if _is_same(token, settings.LOCAL_DEV_BEARER) and is_local_call(request):
+        return _caller("local-dev", scope_by_slug(settings.LOCAL_DEV_ORG, ALL_SCOPES))
+    if _is_same(token, settings.E2E_BOOTSTRAP_SECRET) and _is_bootstrap_call(request):
+        return _caller("bootstrap", scope_by_slug(settings.BOOTSTRAP_ORG, ALL_SCOPES))
+    return None
+
+
+def is_local_call(request: HttpRequest) -> bool:
+    """In local, from this machine, to this machine, past no proxy, and not from another site's page."""
+    return (
+        settings.IS_LOCAL
+        and is_loopback(request.META.get("REMOTE_ADDR", ""))
+        and is_loopback(host_of(f"//{request.get_host()}"))
+        and not any(header in request.META for header in FORWARDING)
+        and not is_foreign(request)
+        and request.META.get("HTTP_SEC_FETCH_SITE") != "cross-site"
+    )
+
+
+def _is_bootstrap_call(request: HttpRequest) -> bool:
+    return settings.PORTHOLE_ENV == "preview" and not is_foreign(request)
+
+
+def _is_same(token: str, secret: str) -> bool:
+    # Both as bytes: compare_digest takes text only where it is ASCII. An unset secret opens nothing.
+    return bool(secret) and hmac.compare_digest(token.encode(), secret.encode())
+
+
+def _caller(key: str, org: OrgScope | None) -> Caller | None:
+    return Caller(org, key) if org else None

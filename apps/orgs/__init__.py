@@ -1,0 +1,1 @@
+"""Who owns what, and how it gets here."""

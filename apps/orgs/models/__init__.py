@@ -1,0 +1,29 @@
+"""Every row that Porthole keeps."""
+
+from apps.orgs.models.deployments import Deployment, Domain, Preview
+from apps.orgs.models.facts import AppFact, EdgeFact
+from apps.orgs.models.names import EnvVarName, OrgSecretName
+from apps.orgs.models.organizations import Membership, Organization, Platform
+from apps.orgs.models.people import User
+from apps.orgs.models.projects import App, Environment, Project, SourceConnection, Status
+from apps.orgs.models.templates import Template
+
+__all__ = [
+    "App",
+    "AppFact",
+    "Deployment",
+    "Domain",
+    "EdgeFact",
+    "EnvVarName",
+    "Environment",
+    "Membership",
+    "OrgSecretName",
+    "Organization",
+    "Platform",
+    "Preview",
+    "Project",
+    "SourceConnection",
+    "Status",
+    "Template",
+    "User",
+]

@@ -1,0 +1,114 @@
+"""What runs and what was deployed: domains, previews and deployments of an application."""
+
+from django.db import models
+from django.db.models import F
+from django.utils import timezone
+
+from apps.orgs.models.fields import CodePointField, id_field
+from apps.orgs.models.owned import Keyed, keyed_constraint
+from apps.orgs.models.projects import App, Status
+
+
+class Preview(Keyed):
+    """A copy of an application that runs one pull request."""
+
+    id = id_field("prv")
+    app = models.ForeignKey(App, models.CASCADE, related_name="previews", db_index=False)
+    pull_request_number = models.PositiveIntegerField(null=True, blank=True)
+    pull_request_title = models.CharField(max_length=300, null=True, blank=True)
+    pull_request_url = models.CharField(max_length=2000, null=True, blank=True)
+    branch = models.CharField(max_length=255)
+    url = models.CharField(max_length=2000, null=True, blank=True)
+    status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
+    upstream_status = models.CharField(max_length=50, null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [keyed_constraint("preview_key")]
+        indexes = [
+            models.Index("app", F("created_at").desc(), F("id").desc(), name="preview_newest"),
+            models.Index(fields=["organization"], name="preview_of"),
+        ]
+
+    def __str__(self) -> str:
+        return self.branch
+
+
+class Domain(Keyed):
+    """A host and path under which an application (or one of its previews) answers."""
+
+    class CertificateType(models.TextChoices):
+        LETSENCRYPT = "letsencrypt"
+        CUSTOM = "custom"
+        NONE = "none"
+        UNKNOWN = "unknown"
+
+    id = id_field("dom")
+    app = models.ForeignKey(App, models.CASCADE, related_name="domains", db_index=False)
+    preview = models.ForeignKey(Preview, models.SET_NULL, null=True, blank=True, related_name="domains")
+    host = CodePointField(max_length=253)
+    path = CodePointField(max_length=500, default="/")
+    https = models.BooleanField("HTTPS")
+    port = models.PositiveIntegerField(null=True, blank=True)
+    certificate_type = models.CharField(max_length=11, choices=CertificateType, default=CertificateType.UNKNOWN)
+    is_enabled = models.BooleanField("enabled", default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [keyed_constraint("domain_key")]
+        indexes = [
+            models.Index(fields=["app", "host", "path", "id"], name="domain_by_host"),
+            models.Index(fields=["organization"], name="domain_of"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host}{self.path}"
+
+
+class Deployment(Keyed):
+    """One attempt to bring a version of an application (or of a preview) out. Kept while its application exists."""
+
+    class Status(models.TextChoices):
+        QUEUED = "queued"
+        BUILDING = "building"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+        UNKNOWN = "unknown"
+
+    class Trigger(models.TextChoices):
+        WEBHOOK = "webhook"
+        API = "api"
+        MANUAL = "manual"
+        ROLLBACK = "rollback"
+        UNKNOWN = "unknown"
+
+    id = id_field("dep")
+    app = models.ForeignKey(App, models.CASCADE, related_name="deployments", db_index=False)
+    preview = models.ForeignKey(
+        Preview, models.SET_NULL, null=True, blank=True, related_name="deployments", db_index=False
+    )
+    status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
+    upstream_status = models.CharField(max_length=50, null=True, blank=True)
+    title = models.CharField(max_length=300)
+    commit_sha = models.CharField(max_length=64, null=True, blank=True)
+    commit_message = models.CharField(max_length=300, null=True, blank=True)
+    branch = models.CharField(max_length=255, null=True, blank=True)
+    trigger = models.CharField(max_length=8, choices=Trigger, default=Trigger.UNKNOWN)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    error_message = models.CharField(max_length=300, null=True, blank=True)
+
+    class Meta:
+        constraints = [keyed_constraint("deployment_key")]
+        indexes = [
+            models.Index("app", F("created_at").desc(), F("id").desc(), name="deployment_newest"),
+            models.Index("app", "status", F("created_at").desc(), F("id").desc(), name="deployment_by_status"),
+            models.Index("preview", F("created_at").desc(), F("id").desc(), name="deployment_of_preview"),
+            models.Index(fields=["organization", "created_at"], name="deployment_recent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,83 @@
+"""Organizations, who belongs to them, and the sources that their rows come from."""
+
+from django.conf import settings
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+
+from apps.orgs.models.fields import id_field
+
+SLUG = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", "Use lowercase letters, digits and hyphens.")
+
+
+class Organization(models.Model):
+    """What one token sees: everything else carries this row's id."""
+
+    id = id_field("org")
+    name = models.CharField(max_length=100)
+    slug = models.CharField(max_length=63, unique=True, validators=[SLUG])
+    plan = models.CharField(max_length=50, null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    synced_at = models.DateTimeField(null=True, editable=False, help_text="The oldest of its sources' last good syncs.")
+    project_limit = models.PositiveIntegerField(null=True, blank=True)
+    app_limit = models.PositiveIntegerField(null=True, blank=True)
+    domain_limit = models.PositiveIntegerField(null=True, blank=True)
+    preview_limit = models.PositiveIntegerField(null=True, blank=True)
+    default_connection = models.ForeignKey(
+        "orgs.SourceConnection", models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A user's place in an organization. Tokens hang from it: when it goes, they go."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner"
+        MEMBER = "member"
+
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="memberships", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=6, choices=Role, default=Role.MEMBER)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "user"], name="one_membership_each")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.organization}"
+
+
+class Platform(models.Model):
+    """A deployment system or a manifest: each synced row names the platform that told it."""
+
+    class Kind(models.TextChoices):
+        DOKPLOY = "dokploy"
+        COOLIFY = "coolify"
+        MANIFEST = "manifest"
+
+    class SyncStatus(models.TextChoices):
+        OK = "ok"
+        ERROR = "error"
+        NEVER = "never"
+
+    organization = models.ForeignKey(Organization, models.CASCADE, related_name="platforms", db_index=False)
+    kind = models.CharField(max_length=8, choices=Kind)
+    name = models.CharField(max_length=100, default="default")
+    version = models.CharField(max_length=50, null=True, blank=True)
+    sync_period = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Seconds between two syncs. Empty: synced by hand, and so never stale."
+    )
+    last_sync_at = models.DateTimeField(null=True, editable=False)
+    last_sync_status = models.CharField(max_length=5, choices=SyncStatus, default=SyncStatus.NEVER, editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["organization", "kind", "name"], name="platform_named_once")]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} ({self.name})"

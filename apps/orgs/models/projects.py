@@ -1,0 +1,130 @@
+"""Projects, their environments, the applications in them, and the source connections that applications build from."""
+
+from django.db import models
+from django.utils import timezone
+
+from apps.orgs.models.fields import CodePointField, id_field
+from apps.orgs.models.owned import Keyed, SearchKeys, keyed_constraint
+
+
+class Status(models.TextChoices):
+    """What the platform says of an application or a preview. It is not health: see `apps.orgs.health`."""
+
+    IDLE = "idle"
+    DEPLOYING = "deploying"
+    DEPLOYED = "deployed"
+    ERROR = "error"
+    UNKNOWN = "unknown"
+
+
+class SourceConnection(Keyed):
+    """An account at a git host that applications are built from. Credentials are never in this row."""
+
+    class Type(models.TextChoices):
+        GITHUB = "github"
+        GITLAB = "gitlab"
+        BITBUCKET = "bitbucket"
+        GITEA = "gitea"
+        GIT = "git"
+
+    class Credentials(models.TextChoices):
+        NOT_NEEDED = "not_needed"
+        WORKING = "working"
+        MISSING = "missing"
+
+    id = id_field("con")
+    type = models.CharField(max_length=9, choices=Type)
+    name = models.CharField(max_length=100)
+    sort_key = CodePointField(max_length=300, editable=False)
+    account_login = models.CharField(max_length=100, null=True, blank=True)
+    base_url = models.CharField(
+        max_length=500, null=True, blank=True, help_text="Where a self-hosted git host answers."
+    )
+    credentials = models.CharField(max_length=10, choices=Credentials, default=Credentials.NOT_NEEDED)
+
+    class Meta:
+        constraints = [keyed_constraint("connection_key")]
+        indexes = [models.Index(fields=["organization", "sort_key", "id"], name="connection_by_name")]
+
+
+class Project(SearchKeys, Keyed):
+    """A group of applications, as the platform groups them."""
+
+    searched = ("name", "description")
+
+    id = id_field("prj")
+    name = models.CharField(max_length=200)
+    description = models.CharField(max_length=1000, null=True, blank=True)
+    sort_key = CodePointField(max_length=600, editable=False)
+    search_key = models.TextField(editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [keyed_constraint("project_key")]
+        indexes = [models.Index(fields=["organization", "sort_key", "id"], name="project_by_name")]
+
+
+class Environment(Keyed):
+    """A stage of a project (production, staging). Some platforms have none."""
+
+    id = id_field("env")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="environments", db_index=False)
+    name = models.CharField(max_length=100)
+    sort_key = CodePointField(max_length=300, editable=False)
+    is_default = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [keyed_constraint("environment_key")]
+        indexes = [
+            models.Index(fields=["project", "sort_key", "id"], name="environment_by_name"),
+            models.Index(fields=["organization"], name="environment_of"),
+        ]
+
+
+class App(SearchKeys, Keyed):
+    """An application or a compose stack."""
+
+    class Kind(models.TextChoices):
+        APPLICATION = "application"
+        COMPOSE = "compose"
+
+    class SourceType(models.TextChoices):
+        GITHUB = "github"
+        GITLAB = "gitlab"
+        BITBUCKET = "bitbucket"
+        GITEA = "gitea"
+        GIT = "git"
+        DOCKER = "docker"
+        UPLOAD = "upload"
+
+    searched = ("name", "slug", "description", "repository")
+
+    id = id_field("app")
+    project = models.ForeignKey(Project, models.CASCADE, related_name="apps", db_index=False)
+    environment = models.ForeignKey(Environment, models.SET_NULL, null=True, blank=True, related_name="apps")
+    name = models.CharField(max_length=200)
+    slug = models.CharField(max_length=200)
+    description = models.CharField(max_length=1000, null=True, blank=True)
+    sort_key = CodePointField(max_length=600, editable=False)
+    search_key = models.TextField(editable=False)
+    kind = models.CharField(max_length=11, choices=Kind, default=Kind.APPLICATION)
+    status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
+    upstream_status = models.CharField(max_length=50, null=True, blank=True)
+    source_type = models.CharField(max_length=9, choices=SourceType)
+    repository = models.CharField(max_length=500, null=True, blank=True)
+    branch = models.CharField(max_length=255, null=True, blank=True)
+    image = models.CharField(max_length=500, null=True, blank=True)
+    connection = models.ForeignKey(SourceConnection, models.SET_NULL, null=True, blank=True, related_name="apps")
+    primary_url = models.CharField(max_length=2000, null=True, blank=True)
+    last_deployed_at = models.DateTimeField(null=True, editable=False)
+    names_skipped = models.PositiveIntegerField(default=0, help_text="Variable names the platform gave that are none.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = "application"
+        constraints = [keyed_constraint("app_key")]
+        indexes = [
+            models.Index(fields=["organization", "sort_key", "id"], name="app_by_name"),
+            models.Index(fields=["organization", "status"], name="app_by_status"),
+            models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
+        ]

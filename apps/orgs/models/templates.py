@@ -1,0 +1,37 @@
+"""Templates: what can be deployed with one click, from the installation's catalogue or an organization's own."""
+
+from django.db import models
+
+from apps.orgs.models.fields import CodePointField, id_field
+from apps.orgs.models.organizations import Organization, Platform
+from apps.orgs.models.owned import SearchKeys, keyed_constraint
+
+
+class Template(SearchKeys, models.Model):
+    """A template. Without an organization it belongs to the installation, and everybody sees it."""
+
+    searched = ("name", "description", "tags")
+
+    id = id_field("tpl")
+    organization = models.ForeignKey(
+        Organization, models.CASCADE, null=True, blank=True, related_name="+", db_index=False
+    )
+    platform = models.ForeignKey(Platform, models.CASCADE, null=True, editable=False, related_name="+", db_index=False)
+    external_id = models.CharField(max_length=128, null=True, blank=True, editable=False)
+    name = models.CharField(max_length=100)
+    description = models.CharField(max_length=1000)
+    sort_key = CodePointField(max_length=300, editable=False)
+    search_key = models.TextField(editable=False)
+    version = models.CharField(max_length=50, null=True, blank=True)
+    tags = models.CharField(max_length=700, default=",", help_text="Between commas, also first and last: ,cms,blog,")
+    logo_url = models.CharField(max_length=500, null=True, blank=True)
+    github_url = models.CharField(max_length=500, null=True, blank=True)
+    website_url = models.CharField(max_length=500, null=True, blank=True)
+    docs_url = models.CharField(max_length=500, null=True, blank=True)
+
+    class Meta:
+        constraints = [keyed_constraint("template_key")]
+        indexes = [models.Index(fields=["organization", "sort_key", "id"], name="template_by_name")]
+
+    def __str__(self) -> str:
+        return self.name

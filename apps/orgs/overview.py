@@ -1,0 +1,74 @@
+"""An organization's overview: its plan and limits, what it has, and when its platform was last read."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, IntegerField, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from apps.orgs.models import App, Deployment, Domain, Organization, Platform, Preview, Project, Status
+
+STALE_PERIODS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """`organization` is its row with `projects`, `domains`, `previews` and `deployments_last_30_days` counted in."""
+
+    organization: dict[str, Any]
+    apps_by_status: dict[str, int]
+    platform: dict[str, Any]
+
+
+def overview_of(organization_id: str) -> Overview:
+    """Three queries, however many rows there are."""
+    return Overview(_organization(organization_id), _apps_by_status(organization_id), _platform(organization_id))
+
+
+def _organization(organization_id: str) -> dict[str, Any]:
+    month_ago = timezone.now() - timedelta(days=30)
+    recent = Deployment.objects.filter(organization_id=organization_id, created_at__gte=month_ago)
+    return Organization.objects.values(
+        "id", "name", "slug", "plan", "created_at", "project_limit", "app_limit", "domain_limit", "preview_limit",
+        "default_connection_id",
+        projects=_count(Project.objects.filter(organization_id=organization_id)),
+        domains=_count(Domain.objects.filter(organization_id=organization_id)),
+        previews=_count(Preview.objects.filter(organization_id=organization_id)),
+        deployments_last_30_days=_count(recent),
+    ).get(id=organization_id)  # fmt: skip
+
+
+def _count(rows: QuerySet[Any]) -> Coalesce:
+    counted = rows.order_by().values(everything=Value(1)).annotate(number=Count("*")).values("number")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def _apps_by_status(organization_id: str) -> dict[str, int]:
+    counted = App.objects.filter(organization_id=organization_id).values_list("status").annotate(Count("id"))
+    return dict.fromkeys(Status.values, 0) | dict(counted.order_by())
+
+
+def _platform(organization_id: str) -> dict[str, Any]:
+    """The platform that is read most often: a deployment system before a manifest, the latest sync first."""
+    platforms = sorted(
+        Platform.objects.filter(organization_id=organization_id).values(
+            "kind", "version", "last_sync_at", "last_sync_status", "sync_period"
+        ),
+        key=lambda platform: (platform["kind"] != Platform.Kind.MANIFEST, platform["last_sync_at"] is not None),
+    )
+    if not platforms:
+        return {
+            "kind": Platform.Kind.MANIFEST.value, "version": None, "last_sync_at": None,
+            "last_sync_status": Platform.SyncStatus.NEVER.value, "is_stale": False,
+        }  # fmt: skip
+    chosen = platforms[-1]
+    return chosen | {"is_stale": is_stale(chosen["last_sync_at"], chosen["sync_period"])}
+
+
+def is_stale(at: datetime | None, period: int | None) -> bool:
+    """Whether a fact is older than three periods (seconds). Without a period nothing is expected, so never."""
+    if period is None:
+        return False
+    return at is None or timezone.now() - at > timedelta(seconds=STALE_PERIODS * period)

@@ -1,0 +1,154 @@
+"""OrgScope: what one organization can see. The only door from tools to rows.
+
+Every query starts from this organization's id; ids of other organizations name nothing here.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from apps.orgs.app_scope import AppScope
+from apps.orgs.models import (
+    App,
+    Environment,
+    Organization,
+    OrgSecretName,
+    Project,
+    SourceConnection,
+    Template,
+)
+from apps.orgs.overview import Overview, overview_of
+from apps.orgs.rows import Missing, Row, Rows
+from apps.orgs.text import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """The person behind a token: e-mail address, name and role in the organization."""
+
+    email: str
+    name: str | None
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrgScope:
+    """One bearer's view of one organization.
+
+    `synced_at` is the oldest of its platforms' last good syncs; `viewer` is None for the fixed bearers.
+    """
+
+    organization_id: str
+    synced_at: datetime | None
+    scopes: frozenset[str] = field(default_factory=frozenset)
+    viewer: Viewer | None = None
+
+    def app(self, app_id: str) -> AppScope:
+        """One application of this organization. Raises Missing("application")."""
+        row = App.objects.filter(id=app_id, organization_id=self.organization_id).values(*AppScope.COLUMNS).first()
+        if row is None:
+            raise Missing("application")
+        return AppScope(self.organization_id, row)
+
+    def apps(self, *, project_id: str | None, environment_id: str | None, status: str | None, query: str) -> Rows:
+        """Applications by name. Raises Missing for a project or an environment that is not there."""
+        apps = App.objects.filter(organization_id=self.organization_id)
+        if project_id is not None:
+            apps = apps.filter(project_id=self._existing(Project, project_id, "project"))
+        if environment_id is not None:
+            apps = apps.filter(environment_id=self._existing(Environment, environment_id, "environment"))
+        if status is not None:
+            apps = apps.filter(status=status)
+        return Rows(_search(apps, query).values(*APP_COLUMNS), order=("sort_key", "id"))
+
+    def projects(self, *, query: str) -> Rows:
+        """Projects by name, each with its environments (default first, then by name) and its number of apps."""
+        projects = Project.objects.filter(organization_id=self.organization_id)
+        return Rows(
+            _search(projects, query).values(*PROJECT_COLUMNS),
+            order=("sort_key", "id"),
+            finish=self._add_environments_and_counts,
+        )
+
+    def _add_environments_and_counts(self, projects: list[Row]) -> None:
+        ids = [project["id"] for project in projects]
+        counts = dict(
+            App.objects.filter(organization_id=self.organization_id, project_id__in=ids)
+            .values_list("project_id")
+            .annotate(Count("id"))
+        )
+        environments: dict[str, list[Row]] = {}
+        for environment in (
+            Environment.objects.filter(organization_id=self.organization_id, project_id__in=ids)
+            .order_by("-is_default", "sort_key", "id")
+            .values("project_id", "id", "name", "is_default")
+        ):
+            environments.setdefault(environment["project_id"], []).append(environment)
+        for project in projects:
+            project["app_count"] = counts.get(project["id"], 0)
+            project["environments"] = environments.get(project["id"], [])
+
+    def secret_names(self, *, project_id: str | None) -> Rows:
+        """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
+        names = OrgSecretName.objects.filter(organization_id=self.organization_id)
+        if project_id is not None:
+            names = names.filter(project_id=self._existing(Project, project_id, "project"))
+        return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"))
+
+    def templates(self, *, query: str, tag: str | None) -> Rows:
+        """The installation's templates and this organization's own, by name."""
+        templates = Template.objects.filter(Q(organization_id=self.organization_id) | Q(organization_id__isnull=True))
+        if tag is not None:
+            templates = templates.filter(tags__contains=f",{fold(tag)},")
+        return Rows(_search(templates, query).values(*TEMPLATE_COLUMNS), order=("sort_key", "id"), finish=_split_tags)
+
+    def overview(self) -> Overview:
+        """The organization itself with what it may have and has, in four queries."""
+        return overview_of(self.organization_id)
+
+    def connections(self) -> list[Row]:
+        """Source connections that can be used: with working credentials, or needing none. By name."""
+        return list(
+            SourceConnection.objects.filter(organization_id=self.organization_id)
+            .exclude(credentials=SourceConnection.Credentials.MISSING)
+            .order_by("sort_key", "id")
+            .values("id", "external_id", "type", "name", "account_login")
+        )
+
+    def _existing(self, model: type[Project] | type[Environment], id: str, kind: str) -> str:
+        rows: QuerySet[Any] = model._default_manager.filter(id=id, organization_id=self.organization_id)
+        if not rows.exists():
+            raise Missing(kind)
+        return id
+
+
+def scope_by_slug(slug: str, scopes: frozenset[str]) -> OrgScope | None:
+    """The scope of a fixed bearer, or None where no organization has this slug. One query."""
+    row = Organization.objects.filter(slug=slug).values_list("id", "synced_at").first()
+    return OrgScope(row[0], row[1], scopes) if row else None
+
+
+def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
+    # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
+    return rows.filter(search_key__contains=fold(query)) if query else rows
+
+
+def _split_tags(templates: list[Row]) -> None:
+    for template in templates:
+        template["tags"] = template["tags"].strip(",").split(",") if template["tags"].strip(",") else []
+
+
+APP_COLUMNS = (
+    "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
+    "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
+    "connection_id", "primary_url", "last_deployed_at", "created_at", "sort_key",
+)  # fmt: skip
+PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
+SECRET_COLUMNS = (
+    "id", "name", "scope", "project_id", "environment_id", "provider", "updated_at", "sort_key",
+)  # fmt: skip
+TEMPLATE_COLUMNS = (
+    "id", "name", "description", "version", "tags", "logo_url", "github_url", "website_url", "docs_url", "sort_key",
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What Porthole publishes: read-only tools, and the doors to them."""

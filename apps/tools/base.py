@@ -1,0 +1,159 @@
+"""What a tool is: one question about one organization, with its input, its output and an example."""
+
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from apps.orgs.rows import Missing, Row
+from apps.orgs.scope import OrgScope
+from apps.tools.exceptions import InvalidInput, Problem
+from apps.tools.fields import IntegerInput, Text, TextInput, Time
+from apps.tools.paging import CURSOR_LENGTH, Page, binding_of
+from apps.tools.shapes import Input, Shape
+
+SCOPES = {
+    "account:read": "See the organization: its name, limits, counts and connections.",
+    "apps:read": "See projects, applications, domains, previews, deployments and health.",
+    "config:read": "See the names of environment variables and secrets. Their values are never stored.",
+    "files:read": "Read files of the repositories that applications are built from.",
+    "docs:read": "Search the documentation and see templates.",
+}
+
+SCOPE_NAMES = list(SCOPES)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: what they may see, and the key under which their calls are counted."""
+
+    org: OrgScope
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call that works on the demo organization. It is published, and tests run it."""
+
+    input: Row
+    output: Row
+
+
+class Tool:
+    """A read-only tool. The subclass's docstring is published: it is what clients and models read.
+
+    `run` gets the organization's scope and the validated inputs by the names of their `source`, and answers a dict
+    of JSON names. It raises InvalidInput, Missing or Unavailable.
+    """
+
+    scope: ClassVar[str]
+    Input: ClassVar[type[Input]] = Input
+    Output: ClassVar[type[Shape]]
+    example: ClassVar[Example] = Example({}, {})
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.input = self.Input()
+        self.sources = {field.source: json_name for json_name, field in self.input.fields.items()}
+
+    @property
+    def title(self) -> str:
+        """list_env_vars → List env vars."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def description(self) -> str:
+        return getdoc(type(self)) or ""
+
+    def answer(self, org: OrgScope, data: Row) -> Row:
+        """What the tool says to `data`, the JSON object of the call."""
+        try:
+            inputs = self.input.run_validation(data)
+        except serializers.ValidationError as error:
+            raise InvalidInput(*_problems(error.detail)) from None
+        try:
+            return self.call(org, inputs)
+        except Missing as missing:
+            field = MISSING_FIELDS[missing.kind]
+            raise InvalidInput.because(field, f"There is no such {missing.kind}.", "not_found") from None
+
+    def call(self, org: OrgScope, inputs: Row) -> Row:
+        return self.run(org, **inputs)
+
+    def run(self, org: OrgScope, **inputs: Any) -> Row:
+        raise NotImplementedError
+
+
+class PageInput(Input):
+    """What every list takes. A list tool sets the limits."""
+
+    limit = IntegerInput(
+        required=False, min_value=1, help_text="At most this many; a page may close earlier, at 60 KiB."
+    )
+    cursor = TextInput(
+        required=False, min_length=1, max_length=CURSOR_LENGTH, help_text="nextCursor of the page before."
+    )
+
+
+class ListTool(Tool):
+    """A tool that answers a page of rows. `run` gets `page` instead of limit and cursor."""
+
+    item: ClassVar[type[Shape]]
+    Input: ClassVar[type[Input]] = PageInput
+    default_limit = 100
+    max_limit = 100
+    extra: ClassVar[dict[str, serializers.Field[Any, Any, Any, Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.Input = type("Input", (cls.Input,), {"limit": _limit(cls.default_limit, cls.max_limit)})
+        cls.Output = type("Output", (Shape,), _list_fields(cls.item) | cls.extra)
+
+    def call(self, org: OrgScope, inputs: Row) -> Row:
+        page = Page(
+            item=self.item,
+            binding=binding_of(self.name, org.organization_id, inputs),
+            limit=inputs.pop("limit", self.default_limit),
+            cursor=inputs.pop("cursor", None),
+            synced_at=org.synced_at,
+        )
+        return self.run(org, page=page, **inputs)
+
+
+# Which input names what an OrgScope did not find.
+MISSING_FIELDS = {
+    "application": "applicationId",
+    "environment": "environmentId",
+    "preview": "previewId",
+    "project": "projectId",
+}
+
+
+def _limit(default: int, maximum: int) -> IntegerInput:
+    return IntegerInput(
+        required=False,
+        min_value=1,
+        max_value=maximum,
+        help_text=f"At most this many, {default} if left out; a page may close earlier, at 60 KiB.",
+    )
+
+
+def _list_fields(item: type[Shape]) -> dict[str, Any]:
+    return {
+        "items": item(many=True),
+        "nextCursor": Text(
+            CURSOR_LENGTH, allow_null=True, help_text="Pass it as cursor for the next page; null at the end."
+        ),
+        "syncedAt": Time(allow_null=True, help_text="How old this is: when the platform was last read."),
+    }
+
+
+def _problems(detail: Any) -> list[Problem]:
+    """DRF's errors, flat. Inputs are flat too, so a field has a list of messages."""
+    if isinstance(detail, dict):
+        return [
+            Problem(None if field == "non_field_errors" else field, str(message), message.code)
+            for field, messages in detail.items()
+            for message in messages
+        ]
+    return [Problem(None, str(message), message.code) for message in detail]

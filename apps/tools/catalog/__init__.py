@@ -1,0 +1,1 @@
+"""One file per tool. The file's name is the tool's name."""

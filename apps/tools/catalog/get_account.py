@@ -1,0 +1,134 @@
+"""get_account."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.orgs.rows import Row
+from apps.orgs.scope import OrgScope
+from apps.orgs.vocabulary import APP_STATUSES, CONNECTION_TYPES, MEMBERSHIP_ROLES, PLATFORM_KINDS, SYNC_STATUSES
+from apps.tools.base import SCOPE_NAMES, Tool
+from apps.tools.fields import Count, Flag, Id, Text, Time, Word
+from apps.tools.paging import fit
+from apps.tools.shapes import Shape
+
+CONNECTION_BYTES = 32 * 1024
+
+
+class OrganizationShape(Shape):
+    id = Id()
+    name = Text(100)
+    slug = Text(63)
+    plan = Text(50, allow_null=True)
+    createdAt = Time(source="created_at")
+
+
+class ViewerShape(Shape):
+    email = Text(254)
+    name = Text(100, allow_null=True)
+    role = Word(MEMBERSHIP_ROLES)
+
+
+class LimitShape(Shape):
+    limit = Count(allow_null=True, help_text="null: no limit.")
+    used = Count()
+    remaining = Count(allow_null=True)
+
+
+class QuotaShape(Shape):
+    projects = LimitShape()
+    apps = LimitShape()
+    domains = LimitShape()
+    previews = LimitShape()
+
+
+AppsByStatusShape = type("AppsByStatusShape", (Shape,), {status: Count() for status in APP_STATUSES})
+
+
+class AppCountsShape(Shape):
+    total = Count()
+    byStatus = AppsByStatusShape(source="by_status")
+
+
+class ResourcesShape(Shape):
+    projects = Count()
+    apps = AppCountsShape()
+    domains = Count()
+    previews = Count()
+    deploymentsLast30Days = Count(source="deployments_last_30_days")
+
+
+class ConnectionShape(Shape):
+    id = Id()
+    externalId = Text(128, source="external_id", allow_null=True)
+    type = Word(CONNECTION_TYPES)
+    name = Text(100)
+    accountLogin = Text(100, source="account_login", allow_null=True)
+    isDefault = Flag(source="is_default")
+
+
+class PlatformShape(Shape):
+    kind = Word(PLATFORM_KINDS)
+    version = Text(50, allow_null=True)
+    lastSyncAt = Time(source="last_sync_at", allow_null=True)
+    lastSyncStatus = Word(SYNC_STATUSES, source="last_sync_status")
+    isStale = Flag(source="is_stale", help_text="Older than three sync periods; a manifest is never stale.")
+
+
+class AccountShape(Shape):
+    organization = OrganizationShape()
+    viewer = ViewerShape(allow_null=True, help_text="Who the token stands for; null for the two fixed bearers.")
+    quota = QuotaShape()
+    resources = ResourcesShape()
+    connections = ConnectionShape(many=True, help_text="Those that can be used.")
+    platform = PlatformShape()
+    scopes = serializers.ListField(child=Word(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="What this token may.")
+
+
+class GetAccount(Tool):
+    """Tell which organization this token sees: its limits and counts, its source connections and its platform.
+
+    platform.lastSyncAt says how old everything else is.
+    """
+
+    scope = "account:read"
+    Output = AccountShape
+
+    def run(self, org: OrgScope) -> Row:
+        overview = org.overview()
+        organization, apps = overview.organization, overview.apps_by_status
+        used = {
+            "projects": organization["projects"],
+            "apps": sum(apps.values()),
+            "domains": organization["domains"],
+            "previews": organization["previews"],
+        }
+        answer = AccountShape.render(
+            {
+                "organization": organization,
+                "viewer": _viewer(org),
+                "quota": {name: _limit(organization[f"{name[:-1]}_limit"], count) for name, count in used.items()},
+                "resources": organization | {"apps": {"total": used["apps"], "by_status": apps}},
+                "connections": _connections(org, organization["default_connection_id"]),
+                "platform": overview.platform,
+                "scopes": [scope for scope in SCOPE_NAMES if scope in org.scopes],
+            }
+        )
+        answer["connections"] = fit(answer["connections"], CONNECTION_BYTES)[1]
+        return answer
+
+
+def _viewer(org: OrgScope) -> Row | None:
+    return {"email": org.viewer.email, "name": org.viewer.name, "role": org.viewer.role} if org.viewer else None
+
+
+def _limit(limit: int | None, used: int) -> Row:
+    return {"limit": limit, "used": used, "remaining": None if limit is None else max(0, limit - used)}
+
+
+def _connections(org: OrgScope, default_id: str | None) -> list[dict[str, Any]]:
+    """The default is the operators' choice, else the only one there is."""
+    connections = org.connections()
+    if default_id is None and len(connections) == 1:
+        default_id = connections[0]["id"]
+    return [connection | {"is_default": connection["id"] == default_id} for connection in connections]

@@ -1,0 +1,97 @@
+"""get_app_health."""
+
+from rest_framework import serializers
+
+from apps.orgs.rows import Row
+from apps.orgs.scope import OrgScope
+from apps.orgs.vocabulary import APP_STATUSES, DEPLOYMENT_STATUSES, DNS_STATUSES, EDGE_STATUSES, HEALTH_LEVELS
+from apps.tools.base import Tool
+from apps.tools.fields import ApplicationId, Count, Flag, Id, Outsiders, Text, Time, Word
+from apps.tools.shapes import Input, Shape
+
+
+class LastDeploymentShape(Shape):
+    id = Id()
+    status = Word(DEPLOYMENT_STATUSES)
+    createdAt = Time(source="created_at")
+    finishedAt = Time(source="finished_at", allow_null=True)
+
+
+class TlsShape(Shape):
+    issuer = Text(200)
+    notAfter = Time(source="not_after")
+    daysLeft = serializers.IntegerField(source="days_left", help_text="Negative once it has expired.")
+
+
+class EdgeDomainShape(Shape):
+    host = Text(253)
+    reachable = Flag()
+    httpStatus = Count(source="http_status", allow_null=True)
+    latencyMs = Count(source="latency_ms", allow_null=True)
+    tls = TlsShape(allow_null=True)
+    dnsStatus = Word(DNS_STATUSES, source="dns_status")
+    error = Outsiders(allow_null=True)
+    checkedAt = Time(source="checked_at")
+
+
+class EdgeShape(Shape):
+    status = Word(EDGE_STATUSES)
+    checkedAt = Time(source="checked_at", allow_null=True, help_text="The oldest of the looks.")
+    isStale = Flag(source="is_stale", help_text="Too old to rely on.")
+    domains = EdgeDomainShape(many=True, help_text="At most 20.")
+    uptime24h = serializers.FloatField(source="uptime_24h", allow_null=True, min_value=0, max_value=1)
+    latencyP50Ms = Count(source="latency_p50_ms", allow_null=True)
+    latencyP95Ms = Count(source="latency_p95_ms", allow_null=True)
+
+
+class InstanceShape(Shape):
+    state = Text(50)
+    since = Time(allow_null=True)
+    message = Outsiders(allow_null=True)
+
+
+class RuntimeShape(Shape):
+    desiredReplicas = Count(source="desired_replicas", allow_null=True)
+    runningReplicas = Count(source="running_replicas", allow_null=True)
+    instances = InstanceShape(many=True, help_text="At most 20.")
+
+
+class HealthShape(Shape):
+    applicationId = Id(source="application_id")
+    name = Text(200)
+    status = Word(APP_STATUSES, help_text="The platform's word; not health.")
+    health = Word(HEALTH_LEVELS)
+    reasons = serializers.ListField(child=Text(400), max_length=20, help_text="Why, in sentences.")
+    lastDeployment = LastDeploymentShape(source="last_deployment", allow_null=True)
+    edge = EdgeShape(help_text="What a look from outside at its domains saw.")
+    runtime = RuntimeShape(allow_null=True, help_text="What the platform says is running; null: it said nothing.")
+    syncedAt = Time(source="synced_at", allow_null=True)
+
+
+class GetAppHealth(Tool):
+    """Tell whether one application works, and why: its domains seen from outside, its instances, its last deployment.
+
+    health is unknown, with a reason, where no recent fact is stored: a good deployment alone is not health.
+    """
+
+    scope = "apps:read"
+    Output = HealthShape
+
+    class Input(Input):
+        applicationId = ApplicationId()
+
+    def run(self, org: OrgScope, *, application_id: str) -> Row:
+        health = org.app(application_id).health()
+        return HealthShape.render(
+            {
+                "application_id": application_id,
+                "name": health.app["name"],
+                "status": health.app["status"],
+                "health": health.level,
+                "reasons": health.reasons[:20],
+                "last_deployment": health.last_deployment,
+                "edge": health.edge,
+                "runtime": health.runtime,
+                "synced_at": org.synced_at,
+            }
+        )

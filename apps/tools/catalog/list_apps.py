@@ -1,0 +1,57 @@
+"""list_apps."""
+
+from apps.orgs.rows import Row
+from apps.orgs.scope import OrgScope
+from apps.orgs.vocabulary import APP_KINDS, APP_SOURCE_TYPES, APP_STATUSES
+from apps.tools.base import ListTool, PageInput
+from apps.tools.fields import ChoiceInput, Id, IdInput, SearchInput, Text, Time, Url, Word
+from apps.tools.paging import Page
+from apps.tools.shapes import Shape
+
+
+class SourceShape(Shape):
+    type = Word(APP_SOURCE_TYPES, source="source_type")
+    repository = Text(500, allow_null=True, help_text="owner/name, or an address where type is git.")
+    branch = Text(255, allow_null=True)
+    image = Text(500, allow_null=True)
+    connectionId = Id(source="connection_id", allow_null=True)
+
+
+class AppShape(Shape):
+    id = Id()
+    externalId = Text(128, source="external_id", allow_null=True)
+    name = Text(200)
+    slug = Text(200)
+    description = Text(1000, allow_null=True)
+    projectId = Id(source="project_id")
+    projectName = Text(200, source="project__name")
+    environmentId = Id(source="environment_id", allow_null=True)
+    environmentName = Text(100, source="environment__name", allow_null=True)
+    kind = Word(APP_KINDS)
+    status = Word(APP_STATUSES)
+    upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
+    source = SourceShape(source="*")
+    primaryUrl = Url(source="primary_url", allow_null=True)
+    lastDeployedAt = Time(source="last_deployed_at", allow_null=True)
+    createdAt = Time(source="created_at")
+
+
+class ListApps(ListTool):
+    """List applications and compose stacks by name, with their status, source and address.
+
+    Start here: an application's id is what most other tools ask for. `status` is the platform's word about the last
+    deployment, not health; ask get_app_health for that.
+    """
+
+    scope = "apps:read"
+
+    class Input(PageInput):
+        projectId = IdInput("prj", "a project", source="project_id", required=False, default=None)
+        environmentId = IdInput("env", "an environment", source="environment_id", required=False, default=None)
+        status = ChoiceInput(APP_STATUSES)
+        query = SearchInput("name, slug, description or repository")
+
+    item = AppShape
+
+    def run(self, org: OrgScope, *, page: Page, **filters: str) -> Row:
+        return page.of(org.apps(**filters))

@@ -1,0 +1,46 @@
+"""list_domains."""
+
+from apps.orgs.rows import Row
+from apps.orgs.scope import OrgScope
+from apps.orgs.vocabulary import CERTIFICATE_STATUSES, CERTIFICATE_TYPES, DNS_STATUSES
+from apps.tools.base import ListTool, PageInput
+from apps.tools.fields import ApplicationId, Count, Flag, Id, Text, Time, Url, Word
+from apps.tools.paging import Page
+from apps.tools.shapes import Shape
+
+
+class DomainShape(Shape):
+    id = Id()
+    externalId = Text(128, source="external_id", allow_null=True)
+    host = Text(253)
+    path = Text(500)
+    url = Url()
+    https = Flag()
+    port = Count(allow_null=True, help_text="The port of the application behind it.")
+    certificateType = Word(CERTIFICATE_TYPES, source="certificate_type")
+    certificateStatus = Word(
+        CERTIFICATE_STATUSES, source="certificate_status", help_text="expiring: under 21 days are left."
+    )
+    certificateExpiresAt = Time(source="edge__tls_not_after", allow_null=True)
+    dnsStatus = Word(DNS_STATUSES, source="dns_status")
+    checkedAt = Time(source="edge__checked_at", allow_null=True, help_text="When certificate and DNS were looked at.")
+    isEnabled = Flag(source="is_enabled")
+    previewId = Id(source="preview_id", allow_null=True, help_text="The preview that answers here.")
+    createdAt = Time(source="created_at")
+
+
+class ListDomains(ListTool):
+    """List the domains of one application by host and path, with the state of their certificates and DNS.
+
+    Those of its previews are listed too, with previewId.
+    """
+
+    scope = "apps:read"
+
+    class Input(PageInput):
+        applicationId = ApplicationId()
+
+    item = DomainShape
+
+    def run(self, org: OrgScope, *, page: Page, application_id: str) -> Row:
+        return page.of(org.app(application_id).domains())

@@ -1,0 +1,41 @@
+"""list_projects."""
+
+from apps.orgs.rows import Row
+from apps.orgs.scope import OrgScope
+from apps.tools.base import ListTool, PageInput
+from apps.tools.fields import Count, Flag, Id, SearchInput, Text, Time
+from apps.tools.paging import Page
+from apps.tools.shapes import Shape
+
+
+class EnvironmentShape(Shape):
+    id = Id()
+    name = Text(100)
+    isDefault = Flag(source="is_default")
+
+
+class ProjectShape(Shape):
+    id = Id()
+    externalId = Text(128, source="external_id", allow_null=True)
+    name = Text(200)
+    description = Text(1000, allow_null=True)
+    environments = EnvironmentShape(many=True)
+    appCount = Count(source="app_count")
+    createdAt = Time(source="created_at")
+
+
+class ListProjects(ListTool):
+    """List the organization's projects by name, each with its environments and how many applications it has.
+
+    A project's id narrows list_apps and list_org_secrets; an environment's id narrows list_apps.
+    """
+
+    scope = "apps:read"
+
+    class Input(PageInput):
+        query = SearchInput("name or description")
+
+    item = ProjectShape
+
+    def run(self, org: OrgScope, *, page: Page, query: str) -> Row:
+        return page.of(org.projects(query=query))

@@ -1,0 +1,110 @@
+"""Every error's JSON: `{"code", "detail", "requestId"}`. The only place that catches everything.
+
+DRF hands exceptions of tool calls to `exception_handler`; Django hands everything else to the handler* views.
+"""
+
+import logging
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.http.request import UnreadablePostError
+from django.template.loader import render_to_string
+
+from apps.tools.exceptions import InvalidInput, Refused, Unavailable
+from apps.tools.render import json_response
+
+log = logging.getLogger("porthole.errors")
+
+INTERNAL = "Something went wrong here. Quote the request id when you report it."
+
+
+def describe(error: Exception, request_id: str) -> Refused:
+    """What is answered for an exception. A bug is logged with its traceback, and tells nothing but the id."""
+    match error:
+        case Refused():
+            return error
+        case InvalidInput():
+            refused = Refused(422, "invalid_input", "")
+            refused.detail = [problem.as_json() for problem in error.problems]  # type: ignore[assignment]
+            return refused
+        case Unavailable():
+            return Refused(503, "unavailable", str(error), {"Retry-After": str(error.retry_after)})
+        case RequestDataTooBig():
+            return Refused(413, "too_large", "The body is too large.")
+        case UnreadablePostError():
+            return Refused(422, "invalid_input", "The body ended too early.")
+    fields = {"fields": {"requestId": request_id}}
+    if isinstance(error, DatabaseError) and _is_unreachable(error):
+        log.error("the database cannot be reached: %s", type(error).__name__, extra=fields)
+        return Refused(503, "unavailable", "The database cannot be reached.", {"Retry-After": "5"})
+    log.error("a bug answered a request", exc_info=error, extra=fields)
+    return Refused(500, "internal", INTERNAL)
+
+
+def respond(request: HttpRequest, refused: Refused) -> HttpResponse:
+    body = {"code": refused.code, "detail": refused.detail, "requestId": request_id_of(request)}
+    return json_response(body, refused.status, refused.headers)
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
+    """DRF's EXCEPTION_HANDLER."""
+    request = context["request"]._request
+    return respond(request, describe(error, request_id_of(request)))
+
+
+def request_id_of(request: HttpRequest) -> str:
+    return getattr(request, "id", "")
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/v1/")
+
+
+# Django's handlers, and what answers before any view
+
+
+def bad_host(request: HttpRequest) -> HttpResponse:
+    if is_api(request):
+        return respond(request, Refused(400, "bad_host", "This host name is not served here."))
+    return _page(request, 400)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if is_api(request):
+        return respond(request, Refused(400, "bad_request", "The request cannot be read."))
+    return _page(request, 400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _page(request, 403)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return _page(request, 403)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if is_api(request):
+        return respond(request, Refused(404, "not_found", "There is nothing at this path. See /api/v1/openapi.json."))
+    return _page(request, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if is_api(request):
+        return respond(request, Refused(500, "internal", INTERNAL))
+    return _page(request, 500)
+
+
+def _page(request: HttpRequest, status: int) -> HttpResponse:
+    page = render_to_string("error.html", {"status": status, "request_id": request_id_of(request)})
+    return HttpResponse(page, status=status)
+
+
+def _is_unreachable(error: DatabaseError) -> bool:
+    cause = error.__cause__
+    if name := getattr(cause, "sqlite_errorname", None):  # SQLite says OperationalError to bad SQL too
+        return str(name).startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR"))
+    return isinstance(error, OperationalError | InterfaceError)

@@ -1,0 +1,106 @@
+"""Pages of lists: cursors that cannot be forged or carried elsewhere, and pages that close early at 60 KiB."""
+
+import base64
+import binascii
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import orjson
+from django.utils.crypto import salted_hmac
+
+from apps.orgs.rows import Row
+from apps.tools.exceptions import InvalidInput
+from apps.tools.render import Encoded, encode
+from apps.tools.shapes import Shape
+
+PAGE_BYTES = 60 * 1024
+SIGNATURE_BYTES = 16
+CURSOR_LENGTH = 8192
+
+
+class Pageable(Protocol):
+    """What a page is cut from: `apps.orgs.rows.Rows`, or anything else in a total order."""
+
+    extra: Row
+
+    def page(self, after: list[Any] | None, limit: int) -> tuple[list[Row], bool]: ...
+
+    def position(self, row: Row) -> list[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page of a list that is asked for.
+
+    `binding` is what a cursor belongs to: the tool, the organization and the inputs (without limit and cursor).
+    """
+
+    item: type[Shape]
+    binding: str
+    limit: int
+    cursor: str | None
+    synced_at: datetime | None
+
+    def of(self, rows: Pageable) -> Row:
+        """The answer of a list tool: items, nextCursor, syncedAt, and the rows' extra."""
+        found, has_more = rows.page(self.position(), self.limit)
+        items, encoded = fit([self.item.render(row) for row in found])
+        last = found[len(items) - 1] if has_more or len(items) < len(found) else None
+        next_cursor = self._sign(rows.position(last)) if last else None
+        return {"items": encoded, "nextCursor": next_cursor, "syncedAt": self.synced_at, **rows.extra}
+
+    def position(self) -> list[Any] | None:
+        """Where the page starts; None for the first page. Raises InvalidInput (bad_cursor)."""
+        if self.cursor is None:
+            return None
+        try:
+            raw = base64.urlsafe_b64decode(self.cursor.encode("ascii") + b"==")
+        except (UnicodeEncodeError, binascii.Error):
+            raise _bad_cursor() from None
+        signature, payload = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
+        # Base64 has several spellings of the same bytes; only ours is accepted.
+        if not hmac.compare_digest(signature, self._signature(payload)) or _base64(raw) != self.cursor:
+            raise _bad_cursor()
+        position: list[Any] = orjson.loads(payload)
+        return position
+
+    def _sign(self, position: list[Any]) -> str:
+        payload = orjson.dumps(position)
+        return _base64(self._signature(payload) + payload)
+
+    def _signature(self, payload: bytes) -> bytes:
+        message = self.binding.encode() + b"\0" + payload
+        return salted_hmac("porthole.cursor", message, algorithm="sha256").digest()[:SIGNATURE_BYTES]
+
+
+def fit(items: list[Row], limit: int = PAGE_BYTES) -> tuple[list[Row], Encoded]:
+    """As many of the items as fit in `limit` bytes of JSON, and their JSON. Nearly always that is all of them."""
+    encoded = encode(items)
+    if len(encoded) <= limit:
+        return items, Encoded(encoded)
+    size, kept = 2, 0  # the brackets
+    for item in items:
+        size += len(encode(item)) + 1
+        if size > limit and kept:
+            break
+        kept += 1
+    return items[:kept], Encoded(encode(items[:kept]))
+
+
+def binding_of(tool: str, organization_id: str, inputs: dict[str, Any]) -> str:
+    rest = {name: value for name, value in inputs.items() if name not in ("limit", "cursor")}
+    return "\0".join((tool, organization_id, orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode()))
+
+
+def _base64(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+
+
+def _bad_cursor() -> InvalidInput:
+    return InvalidInput.because(
+        "cursor",
+        "This cursor belongs to another call: pass nextCursor of the same tool with the same inputs.",
+        "bad_cursor",
+    )

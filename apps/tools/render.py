@@ -1,0 +1,29 @@
+"""Answers as JSON bytes: the one place where results are rendered."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+
+Encoded = orjson.Fragment
+
+
+def encode(value: Any) -> bytes:
+    """JSON with times in UTC, milliseconds and Z."""
+    return orjson.dumps(value, default=_default, option=orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
+    return HttpResponse(
+        encode(value),
+        content_type="application/json",
+        status=status,
+        headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **(headers or {})},
+    )
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+    raise TypeError(f"{type(value).__name__} has no JSON form here")

@@ -1,0 +1,131 @@
+"""openapi.json: made from the registry once, then served as bytes.
+
+Calls are dispatched by name at run time; here every tool becomes a path of its own, so that generated clients get a
+typed function per tool.
+"""
+
+from functools import cache
+from hashlib import sha256
+from inspect import getdoc
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.urls import path
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiExample, set_override
+
+from apps.tools.base import SCOPES, PageInput, Tool
+from apps.tools.http import ToolViewSet
+from apps.tools.openapi_parts import DESCRIPTION, ERRORS, SCHEMAS, error_responses
+from apps.tools.registry import TOOLS
+from apps.tools.shapes import Input, Shape
+
+# What a shape says that has no docstring of its own is meant for those who write shapes.
+INHERITED = {getdoc(shape) for shape in (Shape, Input, PageInput)}
+# drf-spectacular leaves out a body that has no fields; an empty object may still be sent.
+NO_INPUT = {"content": {"application/json": {"schema": {"type": "object", "additionalProperties": False}}}}
+
+
+@cache
+def document() -> tuple[bytes, str]:
+    """openapi.json and its strong ETag."""
+    content = render(settings.PUBLIC_URL)
+    return content, f'"{sha256(content).hexdigest()[:32]}"'
+
+
+def render(server: str) -> bytes:
+    """The document of an installation at `server`, as indented JSON."""
+    return orjson.dumps(build() | {"servers": [{"url": server}]}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def build() -> dict[str, Any]:
+    _name_components()
+    patterns = [
+        path(f"api/v1/tools/{name}", DescribedToolViewSet.as_view({"post": "call"}, tool=tool))
+        for name, tool in TOOLS.items()
+    ]
+    schema: dict[str, Any] = SchemaGenerator(patterns=patterns).get_schema(request=None, public=True)
+    return schema
+
+
+class ToolSchema(AutoSchema):
+    """Describes one tool's path from the tool itself."""
+
+    @property
+    def tool(self) -> Tool:
+        return self.view.tool
+
+    def get_operation_id(self) -> str:
+        return self.tool.name
+
+    def get_summary(self) -> str:
+        return self.tool.title
+
+    def get_description(self) -> str:
+        return f"{self.tool.description}\n\nNeeds the scope `{self.tool.scope}`."
+
+    def get_tags(self) -> list[str]:
+        return [self.tool.scope.partition(":")[0]]
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        return [{"bearer": []}]
+
+    def map_parsers(self) -> list[str]:
+        return ["application/json"]
+
+    def map_renderers(self, attribute: str) -> list[str]:
+        return ["application/json"]
+
+    def get_request_serializer(self) -> Any:
+        return self.tool.Input
+
+    def get_response_serializers(self) -> Any:
+        return self.tool.Output
+
+    def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
+        name: str = super()._get_serializer_name(serializer, direction, bypass_extensions)
+        return name.removesuffix("Shape")
+
+    def get_examples(self) -> list[OpenApiExample]:
+        example = self.tool.example
+        return [
+            OpenApiExample("demo", value=example.input, request_only=True),
+            OpenApiExample("demo", value=example.output, response_only=True, status_codes=["200"]),
+        ]
+
+
+class DescribedToolViewSet(ToolViewSet):
+    schema = ToolSchema()
+
+
+@cache
+def _name_components() -> None:
+    """Nested Input and Output classes need distinct names in one document."""
+    for name, tool in TOOLS.items():
+        camel = "".join(part.capitalize() for part in name.split("_"))
+        set_override(tool.Input, "component_name", f"{camel}Input")
+        if tool.Output.__name__ == "Output":
+            set_override(tool.Output, "component_name", f"{camel}Result")
+
+
+def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """What drf-spectacular does not know: closed objects, shared errors, security. A post-processing hook."""
+    components = result["components"]
+    for schema in components["schemas"].values():
+        if schema.get("type") == "object":
+            schema["additionalProperties"] = False
+            if schema.get("description") in INHERITED:
+                del schema["description"]
+    components["schemas"] |= SCHEMAS
+    components["responses"] = dict(ERRORS)
+    components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
+    for item in result["paths"].values():
+        operation = item["post"]
+        operation.setdefault("requestBody", NO_INPUT)
+        operation["responses"]["200"]["description"] = "The tool's result."
+        operation["responses"] |= error_responses()
+    result["info"]["description"] = DESCRIPTION
+    result["tags"] = [{"name": scope.partition(":")[0], "description": text} for scope, text in SCOPES.items()]
+    return result

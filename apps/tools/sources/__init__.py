@@ -1,0 +1,1 @@
+"""What tools read besides rows: repositories and documentation."""

@@ -1,0 +1,57 @@
+"""The pages and documents beside the tools: the first page, openapi.json and its reader."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import condition
+
+from apps.tools import schema
+from apps.tools.errors import respond
+from apps.tools.exceptions import Refused
+from apps.tools.registry import TOOLS
+
+
+def _etag(request: HttpRequest, *args: Any) -> str:
+    return schema.document()[1]
+
+
+def openapi(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI document, with a strong ETag; 304 when the caller has it."""
+    return _reading_only(request) or _openapi(request)
+
+
+@condition(etag_func=_etag)
+def _openapi(request: HttpRequest) -> HttpResponse:
+    response = HttpResponse(schema.document()[0], content_type="application/json")
+    patch_cache_control(response, public=True, max_age=0, must_revalidate=True)
+    return response
+
+
+def docs(request: HttpRequest) -> HttpResponse:
+    """The same document as a page to read and try. Swagger UI comes from our own static files."""
+    refused = _reading_only(request)
+    if refused:
+        return refused
+    return render(request, "api_docs.html", headers={"Content-Security-Policy": DOCS_POLICY})
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """What somebody sees who opens the address in a browser."""
+    return render(request, "home.html", {"tools": TOOLS.values(), "is_local": settings.IS_LOCAL})
+
+
+def _reading_only(request: HttpRequest) -> HttpResponse | None:
+    if request.method in ("GET", "HEAD"):
+        return None
+    return respond(request, Refused(405, "method_not_allowed", "Read it with GET.", {"Allow": "GET, HEAD, OPTIONS"}))
+
+
+# Swagger UI sets style attributes, which needs 'unsafe-inline' for styles; scripts are files of ours, and no other
+# site is asked for anything. docs/security.md says the same.
+DOCS_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)

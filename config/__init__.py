@@ -1,0 +1,1 @@
+"""How Porthole is wired, and nothing else."""

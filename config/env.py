@@ -1,0 +1,95 @@
+"""Reads settings from the environment: each `NAME`, or the file that `NAME_FILE` names.
+
+A missing or malformed value raises ImproperlyConfigured with one sentence that names the variable and never shows
+its value, which may be a secret.
+"""
+
+import os
+from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from apps.orgs.addresses import host_of
+
+Network = IPv4Network | IPv6Network
+
+
+class Env:
+    def __init__(self, values: Mapping[str, str] = os.environ) -> None:
+        self.values = values
+
+    def text(self, name: str, default: str = "") -> str:
+        """The value of NAME, or the content of the file NAME_FILE without the line end. Empty counts as unset."""
+        value, file = self.values.get(name, ""), self.values.get(f"{name}_FILE", "")
+        if value and file:
+            raise ImproperlyConfigured(f"{name} and {name}_FILE are both set: set one of them.")
+        if file:
+            value = self._read(f"{name}_FILE", file)
+        return value or default
+
+    def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
+        value = self.text(name, default)
+        if value not in choices:
+            raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}.")
+        return value
+
+    def integer(self, name: str, default: int, low: int, high: int) -> int:
+        value = self.text(name, str(default))
+        if not (value.isascii() and value.isdigit() and low <= int(value[:20]) <= high):
+            raise ImproperlyConfigured(f"{name} must be a whole number from {low} to {high}.")
+        return int(value)
+
+    def origin(self, name: str, default: str = "") -> str:
+        """`https://host[:port]`: no path, no trailing slash, no user name."""
+        value = self.text(name, default)
+        if value and not is_origin(value):
+            raise ImproperlyConfigured(f"{name} must look like https://porthole.example.com, without a trailing slash.")
+        return value
+
+    def origins(self, name: str) -> list[str]:
+        values = self.words(name)
+        if not all(map(is_origin, values)):
+            raise ImproperlyConfigured(f"{name} must be origins such as https://app.example.com, between commas.")
+        return values
+
+    def networks(self, name: str) -> list[Network]:
+        try:
+            return [ip_network(word) for word in self.words(name)]
+        except ValueError:
+            raise ImproperlyConfigured(f"{name} must be networks such as 10.0.0.0/8, between commas.") from None
+
+    def url(self, name: str) -> str | None:
+        value = self.text(name)
+        if value and not (host_of(value) and value.startswith(("http://", "https://"))):
+            raise ImproperlyConfigured(f"{name} must be an http:// or https:// address.")
+        return value or None
+
+    def path(self, name: str, default: Path) -> Path:
+        return (default.parent / self.text(name, default.name)).resolve()
+
+    def paths(self, name: str, default: Path) -> list[Path]:
+        return [(default.parent / word).resolve() for word in self.words(name)] or [default]
+
+    def words(self, name: str) -> list[str]:
+        return [word.strip() for word in self.text(name).split(",") if word.strip()]
+
+    @staticmethod
+    def _read(name: str, file: str) -> str:
+        try:
+            return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError):
+            raise ImproperlyConfigured(f"{name} names a file that cannot be read as text.") from None
+
+
+def is_origin(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        return False
+    return value == f"{parts.scheme}://{parts.netloc}" == value.lower()

@@ -1,0 +1,138 @@
+"""What happens around every request: its id, its host, its client, its log line; and what only pages need.
+
+Sessions, CSRF and messages are for pages. A request to a tool passes them by: that is most of a lean answer.
+"""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.security import SecurityMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+from apps.tools.errors import bad_host
+
+access_log = logging.getLogger("porthole.access")
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+PLAIN_PATHS = ("/api/v1/", "/mcp", "/healthz", "/readyz")
+REQUEST_ID = re.compile(r"^[A-Za-z0-9-]{1,64}\Z")
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+class RequestMiddleware:
+    """Outermost: every answer, whatever it is, passes here."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        started = time.perf_counter()
+        inbound = request.META.get("HTTP_X_REQUEST_ID", "")
+        request.id = inbound if REQUEST_ID.match(inbound) else uuid.uuid4().hex  # type: ignore[attr-defined]
+        request.is_plain = request.path_info.startswith(PLAIN_PATHS)  # type: ignore[attr-defined]
+        _believe_proxies(request)
+        response = self._answer(request)
+        response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
+        if isinstance(response, HttpResponse) and not response.has_header("Content-Length"):
+            response["Content-Length"] = str(len(response.content))
+        _log(request, response, started)
+        return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info not in ("/healthz", "/readyz"):  # load balancers ask these by address
+            try:
+                request.get_host()
+            except DisallowedHost:
+                return bad_host(request)
+        return self.get_response(request)
+
+
+def _believe_proxies(request: HttpRequest) -> None:
+    """Sets `client_address`: the right-most hop that is not a trusted proxy; takes the scheme from such a proxy."""
+    hops = [request.META.get("REMOTE_ADDR", "")]
+    if settings.TRUSTED_PROXIES and _is_trusted(hops[0]):
+        forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        hops += [hop.strip() for hop in reversed(forwarded) if hop.strip()]
+        if request.META.get("HTTP_X_FORWARDED_PROTO") == "https":
+            request.environ["wsgi.url_scheme"] = "https"  # type: ignore[attr-defined]
+    request.client_address = next(  # type: ignore[attr-defined]
+        (hop for hop in hops if not _is_trusted(hop)), hops[-1]
+    )
+
+
+def _is_trusted(hop: str) -> bool:
+    if not settings.TRUSTED_PROXIES:
+        return False
+    try:
+        address = ip_address(hop)
+    except ValueError:
+        return False
+    return any(address in network for network in settings.TRUSTED_PROXIES)
+
+
+def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> None:
+    # Neither query strings nor headers: both can carry credentials.
+    fields = {
+        "requestId": request.id,  # type: ignore[attr-defined]
+        "method": request.method,
+        "path": request.path_info[:200],
+        "status": response.status_code,
+        "durationMs": round((time.perf_counter() - started) * 1000, 1),
+        "client": request.client_address[:45],  # type: ignore[attr-defined]
+    }
+    if organization := getattr(request, "organization_id", None):
+        fields["organization"] = organization
+    access_log.info("%s %s %s", request.method, fields["path"], response.status_code, extra={"fields": fields})
+
+
+class ForPages:
+    """Mixed into a middleware: requests to the API pass it by."""
+
+    get_response: GetResponse
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.is_plain:  # type: ignore[attr-defined]
+            return self.get_response(request)
+        return super().__call__(request)  # type: ignore[misc]
+
+
+class PageSecurity(ForPages, SecurityMiddleware):
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response = super().process_response(request, response)
+        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        response.headers.setdefault("X-Frame-Options", "DENY")
+        return response
+
+
+class PageStatics(ForPages, WhiteNoiseMiddleware):
+    pass
+
+
+class PageSessions(ForPages, SessionMiddleware):
+    pass
+
+
+class PageCsrf(ForPages, CsrfViewMiddleware):
+    pass
+
+
+class PageUsers(ForPages, AuthenticationMiddleware):
+    pass
+
+
+class PageMessages(ForPages, MessageMiddleware):
+    pass

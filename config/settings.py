@@ -1,0 +1,254 @@
+"""Every setting, read from the environment. What may not be combined is in checks.py."""
+
+from pathlib import Path
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+from apps.orgs.addresses import host_of
+from config.env import Env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = Env()
+
+PORTHOLE_ENV = env.choice("PORTHOLE_ENV", ("local", "preview", "production"), default="production")
+IS_LOCAL = PORTHOLE_ENV == "local"
+DEBUG = False
+
+SECRET_KEY = env.text(
+    "SECRET_KEY", "porthole-local-only-this-is-not-a-secret-and-does-not-need-to-be" if IS_LOCAL else ""
+)
+PORT = env.integer("PORT", 8000, low=1, high=65535)
+PUBLIC_URL = env.origin("PUBLIC_URL", f"http://localhost:{PORT}" if IS_LOCAL else "")
+for _name, _value in (("SECRET_KEY", SECRET_KEY), ("PUBLIC_URL", PUBLIC_URL)):
+    if not _value:
+        raise ImproperlyConfigured(f"{_name} must be set, because PORTHOLE_ENV is {PORTHOLE_ENV}.")
+
+ALLOWED_HOSTS = [f"[{host_of(PUBLIC_URL)}]" if ":" in host_of(PUBLIC_URL) else host_of(PUBLIC_URL)]
+if IS_LOCAL:
+    ALLOWED_HOSTS += ["localhost", "127.0.0.1", "[::1]"]
+# Other sites whose pages may call the tools; local adds every loopback origin (apps.tools.cors).
+ALLOWED_ORIGINS = [PUBLIC_URL, *env.origins("ALLOWED_ORIGINS")]
+TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
+
+# Data
+
+DATA_DIR = env.path("DATA_DIR", BASE_DIR / "var")
+try:
+    DATA_DIR.mkdir(parents=True, exist_ok=True)
+except OSError:
+    raise ImproperlyConfigured("DATA_DIR names a folder that cannot be made.") from None
+DOCS_DIRS = env.paths("DOCS_DIRS", BASE_DIR / "docs")
+DOCS_BASE_URL = env.url("DOCS_BASE_URL")
+
+try:
+    DATABASES = {"default": dj_database_url.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
+except ValueError:
+    raise ImproperlyConfigured("DATABASE_URL must look like postgresql://user:password@host/name.") from None
+DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+match DATABASES["default"]["ENGINE"]:
+    case "django.db.backends.sqlite3":
+        # WAL: readers go on while a sync writes. IMMEDIATE: a writer waits its turn at the start, never half way.
+        DATABASES["default"]["OPTIONS"] = {
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+        }
+    case "django.db.backends.postgresql":
+        DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+    case _:
+        raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL or SQLite database.")
+
+# Who may ask
+
+LOCAL_DEV_BEARER = env.text("LOCAL_DEV_BEARER", "porthole-local-dev" if IS_LOCAL else "")
+LOCAL_DEV_ORG = env.text("LOCAL_DEV_ORG", "demo")
+LOCAL_DEV_ORG_IS_SET = bool(env.text("LOCAL_DEV_ORG"))
+E2E_BOOTSTRAP_SECRET = env.text("E2E_BOOTSTRAP_SECRET")
+BOOTSTRAP_ORG = env.text("BOOTSTRAP_ORG")
+DEMO_EMAIL = env.text("DEMO_EMAIL", "demo@porthole.test")
+DEMO_PASSWORD = env.text("DEMO_PASSWORD", "porthole-demo")
+AUTH_USER_MODEL = "orgs.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "admin:login"
+
+# How it is put together
+
+INSTALLED_APPS = [
+    "config.apps.PortholeConfig",
+    "apps.oauthmcp.apps.OAuthMcpConfig",
+    "apps.tools.apps.ToolsConfig",
+    "apps.orgs.apps.OrgsConfig",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+]
+MIDDLEWARE = [
+    "config.middleware.RequestMiddleware",
+    "apps.tools.cors.CorsMiddleware",
+    "config.middleware.PageSecurity",
+    "config.middleware.PageStatics",
+    "config.middleware.PageSessions",
+    "config.middleware.PageCsrf",
+    "config.middleware.PageUsers",
+    "config.middleware.PageMessages",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# What browsers are told
+
+SECURE_COOKIES = PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_SSL_REDIRECT = PORTHOLE_ENV == "production"
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
+SECURE_HSTS_SECONDS = 31_536_000 if PORTHOLE_ENV == "production" else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+# The preload list takes whole registered domains; whether to join it is the domain owner's choice, not ours.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
+X_FRAME_OPTIONS = "DENY"
+
+REST_FRAMEWORK = {
+    # A string, so that apps.tools does not import apps.oauthmcp.
+    "DEFAULT_AUTHENTICATION_CLASSES": ["apps.oauthmcp.bearer.BearerAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "EXCEPTION_HANDLER": "apps.tools.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Porthole",
+    "VERSION": "1",
+    "DESCRIPTION": "A read-only window into an organization's deployments.",
+    "LICENSE": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "Scope": "apps.tools.base.SCOPE_NAMES",
+        "AppKind": "apps.orgs.vocabulary.APP_KINDS",
+        "AppStatus": "apps.orgs.vocabulary.APP_STATUSES",
+        "CertificateStatus": "apps.orgs.vocabulary.CERTIFICATE_STATUSES",
+        "CertificateType": "apps.orgs.vocabulary.CERTIFICATE_TYPES",
+        "ConnectionType": "apps.orgs.vocabulary.CONNECTION_TYPES",
+        "DeploymentStatus": "apps.orgs.vocabulary.DEPLOYMENT_STATUSES",
+        "DeploymentTrigger": "apps.orgs.vocabulary.DEPLOYMENT_TRIGGERS",
+        "DnsStatus": "apps.orgs.vocabulary.DNS_STATUSES",
+        "EdgeStatus": "apps.orgs.vocabulary.EDGE_STATUSES",
+        "EntryType": "apps.orgs.vocabulary.ENTRY_TYPES",
+        "FileEncoding": "apps.orgs.vocabulary.FILE_ENCODINGS",
+        "HealthLevel": "apps.orgs.vocabulary.HEALTH_LEVELS",
+        "MembershipRole": "apps.orgs.vocabulary.MEMBERSHIP_ROLES",
+        "PlatformKind": "apps.orgs.vocabulary.PLATFORM_KINDS",
+        "SecretScope": "apps.orgs.vocabulary.SECRET_SCOPES",
+        "SourceType": "apps.orgs.vocabulary.APP_SOURCE_TYPES",
+        "SyncStatus": "apps.orgs.vocabulary.SYNC_STATUSES",
+        "VariableScope": "apps.orgs.vocabulary.VARIABLE_SCOPES",
+    },
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "Scope": "apps.tools.base.SCOPE_NAMES",
+        "AppKind": "apps.orgs.vocabulary.APP_KINDS",
+        "AppStatus": "apps.orgs.vocabulary.APP_STATUSES",
+        "CertificateStatus": "apps.orgs.vocabulary.CERTIFICATE_STATUSES",
+        "CertificateType": "apps.orgs.vocabulary.CERTIFICATE_TYPES",
+        "ConnectionType": "apps.orgs.vocabulary.CONNECTION_TYPES",
+        "DeploymentStatus": "apps.orgs.vocabulary.DEPLOYMENT_STATUSES",
+        "DeploymentTrigger": "apps.orgs.vocabulary.DEPLOYMENT_TRIGGERS",
+        "DnsStatus": "apps.orgs.vocabulary.DNS_STATUSES",
+        "EdgeStatus": "apps.orgs.vocabulary.EDGE_STATUSES",
+        "EntryType": "apps.orgs.vocabulary.ENTRY_TYPES",
+        "FileEncoding": "apps.orgs.vocabulary.FILE_ENCODINGS",
+        "HealthLevel": "apps.orgs.vocabulary.HEALTH_LEVELS",
+        "MembershipRole": "apps.orgs.vocabulary.MEMBERSHIP_ROLES",
+        "PlatformKind": "apps.orgs.vocabulary.PLATFORM_KINDS",
+        "SecretScope": "apps.orgs.vocabulary.SECRET_SCOPES",
+        "SourceType": "apps.orgs.vocabulary.APP_SOURCE_TYPES",
+        "SyncStatus": "apps.orgs.vocabulary.SYNC_STATUSES",
+        "VariableScope": "apps.orgs.vocabulary.VARIABLE_SCOPES",
+    },
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        name: f"apps.orgs.vocabulary.{words}"
+        for name, words in (
+            ("AppKind", "APP_KINDS"),
+            ("AppStatus", "APP_STATUSES"),
+            ("CertificateStatus", "CERTIFICATE_STATUSES"),
+            ("CertificateType", "CERTIFICATE_TYPES"),
+            ("ConnectionType", "CONNECTION_TYPES"),
+            ("DeploymentStatus", "DEPLOYMENT_STATUSES"),
+            ("DeploymentTrigger", "DEPLOYMENT_TRIGGERS"),
+            ("DnsStatus", "DNS_STATUSES"),
+            ("EdgeStatus", "EDGE_STATUSES"),
+            ("EntryType", "ENTRY_TYPES"),
+            ("FileEncoding", "FILE_ENCODINGS"),
+            ("HealthLevel", "HEALTH_LEVELS"),
+            ("MembershipRole", "MEMBERSHIP_ROLES"),
+            ("PlatformKind", "PLATFORM_KINDS"),
+            ("SecretScope", "SECRET_SCOPES"),
+            ("SourceType", "APP_SOURCE_TYPES"),
+            ("SyncStatus", "SYNC_STATUSES"),
+            ("VariableScope", "VARIABLE_SCOPES"),
+        )
+    },
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "apps.tools.schema.finish",
+    ],
+    "SWAGGER_UI_DIST": "SIDECAR",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "config.logs.JsonFormatter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        # The access log has a line for each of these already.
+        "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+    },
+}

@@ -1,0 +1,25 @@
+"""Every path."""
+
+from django.contrib import admin
+from django.urls import path, re_path
+
+from apps.oauthmcp import metadata
+from apps.tools import errors, views
+from apps.tools.http import ToolViewSet
+from config.probes import healthz, readyz
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("api/v1/openapi.json", views.openapi, name="openapi"),
+    path("api/v1/docs", views.docs, name="docs"),
+    re_path(r"^api/v1/tools/(?P<name>.*)\Z", ToolViewSet.as_view({"post": "call"}), name="tool"),
+    re_path(r"^\.well-known/oauth-protected-resource(?P<door>|/mcp|/api/v1)\Z", metadata.protected_resource),
+    path("admin/", admin.site.urls),
+    path("healthz", healthz),
+    path("readyz", readyz),
+]
+
+handler400 = errors.bad_request
+handler403 = errors.permission_denied
+handler404 = errors.not_found
+handler500 = errors.server_error

@@ -1,0 +1,18 @@
+"""The WSGI application. Importing it refuses bad settings with one sentence, whatever server does it."""
+
+import os
+import sys
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+try:
+    application = get_wsgi_application()
+
+    from config.checks import refuse_bad_settings
+
+    refuse_bad_settings()
+except ImproperlyConfigured as error:
+    sys.exit(f"Porthole does not start: {error}")

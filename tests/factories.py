@@ -1,0 +1,121 @@
+"""Rows for tests: an organization with something in every table, and single rows with defaults."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from apps.orgs.models import (
+    App,
+    AppFact,
+    Deployment,
+    Domain,
+    EdgeFact,
+    Environment,
+    EnvVarName,
+    Organization,
+    OrgSecretName,
+    Platform,
+    Preview,
+    Project,
+    SourceConnection,
+    Template,
+)
+from apps.orgs.text import fold
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+_numbers = count(1)
+
+
+@dataclass
+class Fill:
+    """What `fill` made, by kind."""
+
+    organization: Organization
+    platform: Platform
+    connection: SourceConnection
+    project: Project
+    environment: Environment
+    app: App
+    preview: Preview
+    domain: Domain
+    deployment: Deployment
+    variable: EnvVarName
+    secret: OrgSecretName
+    template: Template
+
+
+def fill(slug: str) -> Fill:
+    organization = Organization.objects.create(slug=slug, name=slug.capitalize(), plan="team", synced_at=START)
+    platform = Platform.objects.create(organization=organization, kind="manifest", last_sync_at=START, last_sync_status="ok")
+    connection = make(SourceConnection, organization, type="git", name=f"{slug} git", sort_key=f"{slug} git")
+    project = make(Project, organization, name=f"{slug} project")
+    environment = make(
+        Environment, organization, project=project, name="production", sort_key="production", is_default=True
+    )
+    app = make_app(project, name=f"{slug} app", environment=environment, connection=connection, external_id="same-key")
+    preview = make(Preview, organization, app=app, branch=f"{slug}-branch", pull_request_number=7, created_at=START)
+    domain = make(Domain, organization, app=app, host=f"{slug}.example.com", https=True)
+    deployment = make(Deployment, organization, app=app, title=f"{slug} deploys", status="succeeded", created_at=START)
+    EdgeFact.objects.create(
+        organization=organization, domain=domain, checked_at=START, reachable=True, http_status=200, latency_ms=12,
+        dns_status="resolves", tls_issuer="Test CA", tls_not_after=START + timedelta(days=3650), tls_is_valid=True,
+    )  # fmt: skip
+    AppFact.objects.create(
+        organization=organization, app=app, uptime_24h=0.99, has_runtime=True, desired_replicas=1, running_replicas=1,
+        instances=[{"state": "running", "since": "2026-03-01T12:00:00.000Z", "message": None}],
+    )  # fmt: skip
+    variable = make(EnvVarName, organization, app=app, name=f"{slug.upper()}_URL", scope="app", references=["project.X"])
+    secret = make(OrgSecretName, organization, project=project, name=f"{slug.upper()}_KEY", scope="project")
+    template = make(Template, organization, name=f"{slug} template", description="A template.", tags=",web,")
+    return Fill(
+        organization, platform, connection, project, environment, app, preview, domain, deployment, variable, secret, template
+    )  # fmt: skip
+
+
+def make(model: type[Any], organization: Organization, **fields: Any) -> Any:
+    """A row of `model` in the organization."""
+    if model in (EnvVarName, OrgSecretName):
+        fields.setdefault("sort_key", fold(fields["name"]))
+    if model is Project:
+        fields.setdefault("external_id", f"key-{next(_numbers)}")
+    return model.objects.create(organization=organization, **fields)
+
+
+def make_app(project: Project, name: str, **fields: Any) -> App:
+    fields.setdefault("source_type", "docker")
+    fields.setdefault("slug", fold(name).replace(" ", "-"))
+    return make(App, project.organization, project=project, name=name, **fields)
+
+
+def make_more(fill: Fill, number: int) -> None:
+    """`number` more rows of everything that is listed, all under the same application where they belong to one."""
+    organization, app, project = fill.organization, fill.app, fill.project
+    many = [f"{organization.slug} {n:04}" for n in range(number)]
+    times = [START - timedelta(minutes=n // 2) for n in range(number)]  # two rows each share a time
+    projects = [Project(organization=organization, name=name) for name in many]
+    apps = [App(organization=organization, project=project, name=name, slug=name, source_type="docker") for name in many]
+    templates = [Template(organization=organization, name=name, description="More.") for name in many]
+    for row in (*projects, *apps, *templates):
+        row.set_search_keys()
+    for rows in (
+        projects,
+        apps,
+        templates,
+        [Environment(organization=organization, project=project, name=name, sort_key=name) for name in many[:40]],
+        [Preview(organization=organization, app=app, branch=name, created_at=at) for name, at in zip(many, times, strict=True)],
+        [Domain(organization=organization, app=app, host=f"{n:04}.example.com", https=True) for n in range(number)],
+        [Deployment(organization=organization, app=app, title=name, created_at=at) for name, at in zip(many, times, strict=True)],
+        [EnvVarName(organization=organization, app=app, name=f"V{n}", sort_key=f"v{n}", scope="app") for n in range(number)],
+        [OrgSecretName(organization=organization, name=f"S{n}", sort_key=f"s{n}", scope="vault") for n in range(number)],
+        [
+            SourceConnection(organization=organization, type="git", name=name, sort_key=name)
+            for name in many
+        ],
+    ):  # fmt: skip
+        type(rows[0]).objects.bulk_create(rows)
+    domains = Domain.objects.filter(app=app, edge__isnull=True)
+    EdgeFact.objects.bulk_create(
+        EdgeFact(organization=organization, domain=domain, checked_at=START, reachable=False, error="No answer.")
+        for domain in domains
+    )
