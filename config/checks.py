@@ -1,5 +1,6 @@
 """Which settings may not be combined. `manage.py check` reports them, and serving refuses to start (`refuse`)."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from apps.orgs.models.people import fold_email
 
 MINIMUM_SECRET_KEY = 50
 MINIMUM_BOOTSTRAP_SECRET = 32
+TOKEN = re.compile(r"[!-~]*")
 
 
 @register("porthole")
@@ -38,6 +40,9 @@ def _broken_rules() -> Iterator[tuple[int, str]]:
             yield 6, f"E2E_BOOTSTRAP_SECRET must have at least {MINIMUM_BOOTSTRAP_SECRET} characters."
         if not settings.BOOTSTRAP_ORG:
             yield 7, "BOOTSTRAP_ORG must name the organization that E2E_BOOTSTRAP_SECRET sees."
+    for name in ("LOCAL_DEV_BEARER", "E2E_BOOTSTRAP_SECRET"):
+        if not TOKEN.fullmatch(getattr(settings, name)):
+            yield 9, f"{name} may hold only visible ASCII characters: no other token fits in a header."
     if env != "local" and not settings.RATE_LIMITS:
         yield 8, f"RATE_LIMITS must be on, because PORTHOLE_ENV is {env}."
 

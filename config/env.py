@@ -5,6 +5,7 @@ its value, which may be a secret.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -12,9 +13,9 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.orgs.addresses import host_of
-
 Network = IPv4Network | IPv6Network
+# As browsers write it: lowercase, an international name in its ASCII form.
+ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
 
 class Env:
@@ -38,7 +39,7 @@ class Env:
 
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         value = self.text(name, str(default))
-        if not (value.isascii() and value.isdigit() and low <= int(value[:20]) <= high):
+        if not (re.fullmatch(r"[0-9]{1,12}", value) and low <= int(value) <= high):
             raise ImproperlyConfigured(f"{name} must be a whole number from {low} to {high}.")
         return int(value)
 
@@ -63,8 +64,8 @@ class Env:
 
     def url(self, name: str) -> str | None:
         value = self.text(name)
-        if value and not (host_of(value) and value.startswith(("http://", "https://"))):
-            raise ImproperlyConfigured(f"{name} must be an http:// or https:// address.")
+        if value and not is_address(value):
+            raise ImproperlyConfigured(f"{name} must be an http:// or https:// address without a user name.")
         return value or None
 
     def path(self, name: str, default: Path) -> Path:
@@ -85,11 +86,15 @@ class Env:
 
 
 def is_origin(value: str) -> bool:
+    return bool(ORIGIN.fullmatch(value)) and is_address(value)
+
+
+def is_address(value: str) -> bool:
+    """An http:// or https:// URL with a host, a possible port, no user name and no space."""
     try:
         parts = urlsplit(value)
         host, _port = parts.hostname, parts.port
     except ValueError:
         return False
-    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
-        return False
-    return value == f"{parts.scheme}://{parts.netloc}" == value.lower()
+    is_plain = "@" not in parts.netloc and not re.search(r"\s", value)
+    return bool(host) and parts.scheme in ("http", "https") and is_plain

@@ -1,6 +1,5 @@
 """How gunicorn serves Porthole: `gunicorn -c config/gunicorn.conf.py config.wsgi`."""
 
-import os
 import socket
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ env = Env()
 try:
     is_local = env.choice("PORTHOLE_ENV", ("local", "preview", "production"), default="production") == "local"
     port = env.integer("PORT", 8000, low=1, high=65535)
+    workers = env.integer("WEB_CONCURRENCY", 2, low=1, high=64)
 except ImproperlyConfigured as error:
     sys.exit(f"Porthole does not start: {error}")
 
@@ -36,7 +36,6 @@ if _has_ipv6():
     bind = [*bind, f"[::1]:{port}"] if is_local else [f"[::]:{port}"]
 
 worker_class = "gthread"
-workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = 4
 preload_app = True
 control_socket_disable = True

@@ -46,6 +46,8 @@ try:
     DATABASES = {"default": dj_database_url.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
 except ValueError:
     raise ImproperlyConfigured("DATABASE_URL must look like postgresql://user:password@host/name.") from None
+if DATABASES["default"].get("NAME") in (None, "", ":memory:"):
+    raise ImproperlyConfigured("DATABASE_URL must name a database that outlives a connection.")
 DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
 match DATABASES["default"]["ENGINE"]:
     case "django.db.backends.sqlite3":

@@ -1,6 +1,8 @@
 """The orgs application: organizations and everything that belongs to one."""
 
 from django.apps import AppConfig
+from django.conf import settings
+from django.db.backends.signals import connection_created
 
 
 class OrgsConfig(AppConfig):
@@ -8,3 +10,9 @@ class OrgsConfig(AppConfig):
     label = "orgs"
     verbose_name = "Organizations"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        if settings.DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+            from apps.orgs.postgresql import register_loaders  # psycopg is not needed on SQLite
+
+            connection_created.connect(register_loaders)

@@ -126,8 +126,8 @@ class OrgScope:
 
 def scope_by_slug(slug: str, scopes: frozenset[str]) -> OrgScope | None:
     """The scope of a fixed bearer, or None where no organization has this slug. One query."""
-    row = Organization.objects.filter(slug=slug).values_list("id", "synced_at").first()
-    return OrgScope(row[0], row[1], scopes) if row else None
+    rows = Organization.objects.filter(slug=slug).order_by().values_list("id", "synced_at")
+    return next((OrgScope(id, synced_at, scopes) for id, synced_at in rows), None)
 
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:

@@ -1,0 +1,165 @@
+"""One run of `git fetch`: the command, what it may touch, and how it ends."""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+BLOB_LIMIT = 1024 * 1024
+MAX_PACK_BYTES = 256 * 1024 * 1024
+TAIL_BYTES = 8192
+
+
+class FetchFailed(Exception):
+    """The repository could not be fetched. The message is for the log: it quotes what the other side said."""
+
+
+class RefMissing(FetchFailed):
+    """The repository answered, and has no such ref."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """Where to fetch from. `resolve` are the addresses that were checked, as curl wants them.
+
+    Whatever clients or rows name becomes a Remote in mirrors.remote_of, which only knows https.
+    """
+
+    url: str
+    resolve: str | None
+    protocol: str = "https"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+
+
+def fetch_command(remote: Remote, name: str, local_ref: str, *, path: str) -> Command:
+    """`git fetch` of one ref (`refs/heads/…`, `refs/tags/…`, HEAD or a full sha), without its history.
+
+    Large blobs stay away (--filter). Only the configuration that is written here is read. `path` is PATH.
+    """
+    git = (
+        "git", "fetch", "--quiet", "--depth=1", f"--filter=blob:limit={BLOB_LIMIT}", "--no-tags",
+        "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance",
+        "--end-of-options", remote.url, f"+{name}:{local_ref}",
+    )  # fmt: skip
+    # A shell only for `ulimit`, which caps every file that git writes; POSIX counts it in 512 bytes.
+    # (preexec_fn is not safe in a process with threads, and prlimit(1) is not on every system.)
+    limited = ("sh", "-c", f'ulimit -f {MAX_PACK_BYTES // 512} && exec "$@"', "sh", *git)
+    return Command(limited, _environment(remote, path))
+
+
+def run(command: Command, folder: Path, *, seconds: float) -> None:
+    """Run a fetch in the bare repository at `folder`. Raises RefMissing, FetchFailed.
+
+    After `seconds` it is killed with everything it started. Half-written files are left to `remove_leftovers`.
+    """
+    deadline = time.monotonic() + seconds
+    process = subprocess.Popen(
+        command.argv,
+        env=dict(command.env),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        assert process.stderr is not None  # noqa: S101  (for the type checker)
+        said = _tail(process.stderr, deadline)
+        status = process.wait(max(0.1, deadline - time.monotonic()))
+    except (TimeoutError, subprocess.TimeoutExpired):
+        raise FetchFailed(f"It took longer than {seconds:.1f} s.") from None
+    finally:
+        _end(process)
+    if status != 0:
+        raise _failure(said, status)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """What a killed fetch leaves in a repository. Only for whoever holds the mirror's lock: no other git runs there."""
+    for pattern in ("objects/tmp_*", "objects/*/tmp_*", "shallow_*", "*.lock", "refs/**/*.lock"):
+        for leftover in folder.glob(pattern):
+            if leftover.is_file():
+                leftover.unlink(missing_ok=True)
+
+
+def _environment(remote: Remote, path: str) -> dict[str, str]:
+    """The whole environment of git: nothing is inherited, so no proxy, no askpass, no configuration, no trace file."""
+    settings = {
+        "protocol.allow": "never",
+        f"protocol.{remote.protocol}.allow": "always",
+        # Also what keeps a server from sending us elsewhere for objects ("alternates").
+        "http.followRedirects": "false",
+        "http.lowSpeedLimit": "1000",
+        "http.lowSpeedTime": "30",
+        "credential.helper": "",
+        "core.askPass": "",
+        "core.hooksPath": os.devnull,
+        "core.bigFileThreshold": str(2 * BLOB_LIMIT),
+        "fetch.recurseSubmodules": "false",
+        # One pack for each fetch: countable, and never thousands of loose files.
+        "fetch.unpackLimit": "1",
+        "fetch.writeCommitGraph": "false",
+        # Commits of earlier fetches stay: clients still hold their shas.
+        "gc.auto": "0",
+        "maintenance.auto": "false",
+    }
+    if remote.resolve:
+        settings["http.curloptResolve"] = remote.resolve
+    # In the environment and not in argv, because every user of the machine can read argv.
+    env = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for index, (key, value) in enumerate(settings.items()):
+        env |= {f"GIT_CONFIG_KEY_{index}": key, f"GIT_CONFIG_VALUE_{index}": value}
+    return env | {
+        "PATH": path,
+        # Not a folder, so nothing can be in it: no .netrc, no .gitconfig.
+        "HOME": os.devnull,
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_DIR": ".",
+    }
+
+
+def _tail(stream: IO[bytes], deadline: float) -> str:
+    """The end of what it says, until it says no more. Raises TimeoutError. The rest is dropped: it may be endless."""
+    tail = b""
+    with stream, selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                raise TimeoutError
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            chunk = os.read(stream.fileno(), 65536)
+            if not chunk:
+                return tail.decode("utf-8", "replace")
+            tail = (tail + chunk)[-TAIL_BYTES:]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the whole group, unless it is over: git's helpers must not outlive it."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _failure(said: str, status: int) -> FetchFailed:
+    # What the other side says comes as "remote: …" lines, so only git itself can start a line like this.
+    missing = ("fatal: couldn't find remote ref ", "fatal: remote error: upload-pack: not our ref ")
+    refused = "error: Server does not allow request for unadvertised object "
+    lines = [line for line in said.splitlines() if not line.startswith("remote:")]
+    summary = f"git ended with {status}: {' | '.join(lines)[-300:]}"
+    if any(line.startswith((*missing, refused)) for line in lines):
+        return RefMissing(summary)
+    return FetchFailed(summary)

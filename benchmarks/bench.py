@@ -1,0 +1,150 @@
+"""make bench: what an answer costs, compared in one interleaved run.
+
+Each variant is a whole Django handler, called in this process with the same WSGI request, a batch at a time in turn,
+so that a noisy machine disturbs all of them alike. Figures are medians over the batches.
+"""
+
+import argparse
+import io
+import os
+import sys
+import time
+from datetime import UTC
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+os.environ |= {"PORTHOLE_ENV": "local", "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "bench"}
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+import django  # noqa: E402
+
+django.setup()
+
+import logging  # noqa: E402
+
+import orjson  # noqa: E402
+from django.conf import settings  # noqa: E402
+from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.db import connection, connections  # noqa: E402
+from django.db.backends.postgresql.psycopg_any import register_tzloader  # noqa: E402
+from django.test import override_settings  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from apps.orgs.models import App, Environment, Organization, Project  # noqa: E402
+from benchmarks.rivals import RIVALS  # noqa: E402
+
+APPS = 50
+
+
+class RivalUrls:
+    """Sends a rival's requests to its own URLs: the lean middleware of the comparison."""
+
+    def __init__(self, get_response: Any) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Any) -> Any:
+        request.urlconf = "benchmarks.rivals"
+        return self.get_response(request)
+
+
+class Variant:
+    def __init__(self, name: str, path: str, handler: WSGIHandler) -> None:
+        self.name, self.path, self.handler = name, path, handler
+        self.cpu: list[float] = []
+        self.wall: list[float] = []
+
+    def call(self) -> bytes:
+        body = b'{"limit":100}'
+        environ = {
+            "REQUEST_METHOD": "POST", "PATH_INFO": self.path, "QUERY_STRING": "", "SERVER_NAME": "localhost",
+            "SERVER_PORT": "8000", "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_HOST": "localhost:8000",
+            "REMOTE_ADDR": "127.0.0.1", "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(body)),
+            "HTTP_AUTHORIZATION": f"Bearer {settings.LOCAL_DEV_BEARER}", "wsgi.input": io.BytesIO(body),
+            "wsgi.url_scheme": "http", "wsgi.errors": sys.stderr, "wsgi.multithread": True,
+        }  # fmt: skip
+        statuses: list[str] = []
+        response = self.handler(environ, lambda status, headers: statuses.append(status))
+        content = b"".join(response)
+        response.close()
+        assert statuses[0].startswith("200"), (self.name, statuses, content[:300])
+        return content
+
+    def batch(self, size: int) -> None:
+        cpu, wall = time.process_time(), time.perf_counter()
+        for _ in range(size):
+            self.call()
+        self.cpu.append((time.process_time() - cpu) / size)
+        self.wall.append((time.perf_counter() - wall) / size)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--batches", type=int, default=60)
+    arguments.add_argument("--size", type=int, default=20)
+    options = arguments.parse_args()
+    logging.disable(logging.CRITICAL)
+    _fill()
+    _connect_rivals()
+    variants = _variants()
+    answers = {variant.name: orjson.loads(variant.call()) for variant in variants}
+    assert len({orjson.dumps(a["items"][0]["id"]) + bytes(len(a["items"])) for a in answers.values()}) == 1
+    assert all(set(answer["items"][0]) == set(answers["porthole"]["items"][0]) for answer in answers.values())
+    for variant in variants:
+        for _ in range(50):
+            variant.call()
+    for _ in range(options.batches):
+        for variant in variants:
+            variant.batch(options.size)
+    _print(variants, options.batches * options.size)
+
+
+def _variants() -> list[Variant]:
+    porthole = WSGIHandler()
+    with override_settings(MIDDLEWARE=["benchmarks.bench.RivalUrls"]):
+        lean = WSGIHandler()
+    return [
+        Variant("porthole", "/api/v1/tools/list_apps", porthole),
+        Variant("plain view", "/plain", lean),
+        Variant("serializers", "/serializers", lean),
+    ]
+
+
+def _connect_rivals() -> None:
+    """A second connection to the same database, with Django's own reader of times."""
+    connections.databases[RIVALS] = connections.databases["default"].copy()
+    connections[RIVALS].ensure_connection()
+    if connection.vendor == "postgresql":
+        register_tzloader(UTC, connections[RIVALS].connection)
+
+
+def _fill() -> None:
+    call_command("migrate", verbosity=0)
+    Organization.objects.filter(slug="bench").delete()
+    organization = Organization.objects.create(slug="bench", name="Bench", synced_at=timezone.now())
+    project = Project.objects.create(organization=organization, name="Bench")
+    environment = Environment.objects.create(organization=organization, project=project, name="main", sort_key="main")
+    for number in range(APPS):
+        App.objects.create(
+            organization=organization, project=project, environment=environment, name=f"Application {number}",
+            external_id=f"app-{number}", slug=f"application-{number}", description="Serves something.",
+            status="deployed", upstream_status="done", source_type="github", repository="acme/something",
+            branch="main", primary_url=f"https://app-{number}.example.com/", last_deployed_at=timezone.now(),
+        )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def _print(variants: list[Variant], requests: int) -> None:
+    ours = median(variants[0].cpu)
+    print(f"list_apps, {APPS} applications, {connection.vendor}, {requests} requests each, interleaved")
+    print(f"{'':12} {'CPU per request':>16} {'requests/s':>11} {'Porthole’s CPU is':>18}")
+    for variant in variants:
+        cpu, wall = median(variant.cpu), median(variant.wall)
+        print(f"{variant.name:12} {cpu * 1e6:13.0f} µs {1 / wall:11.0f} {ours / cpu:16.2f} ×")
+
+
+if __name__ == "__main__":
+    main()

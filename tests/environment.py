@@ -1,0 +1,19 @@
+"""The settings that tests run with. A plugin (see addopts), so that it is read before Django's settings are."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_data = Path(tempfile.mkdtemp(prefix="porthole-tests-"))
+(_data / "static").mkdir()
+for _name in [name for name in os.environ if name.removesuffix("_FILE") in (
+    "PUBLIC_URL", "PORT", "SECRET_KEY", "LOCAL_DEV_BEARER", "LOCAL_DEV_ORG", "DOCS_DIRS", "DOCS_BASE_URL",
+    "ALLOWED_ORIGINS", "TRUSTED_PROXIES", "E2E_BOOTSTRAP_SECRET", "BOOTSTRAP_ORG", "DEMO_EMAIL", "DEMO_PASSWORD",
+)]:  # fmt: skip
+    del os.environ[_name]
+os.environ.update(PORTHOLE_ENV="local", DATA_DIR=str(_data), RATE_LIMITS="off")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_data, ignore_errors=True)
