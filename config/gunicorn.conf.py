@@ -1,6 +1,7 @@
 """How gunicorn serves Porthole: `gunicorn -c config/gunicorn.conf.py config.wsgi`."""
 
 import socket
+import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,14 @@ if Path("/dev/shm").is_dir():  # noqa: S108  (a heartbeat file on a slow disk wo
     worker_tmp_dir = "/dev/shm"  # noqa: S108
 
 
+PATIENCE = 10  # seconds that a read or a write may wait for the other side, so that nobody keeps a thread
+
+
 def when_ready(server: Any) -> None:
     """Sockets are open, no worker runs yet: the last moment to refuse being reached from outside in local."""
     hosts = [listener.sock.getsockname()[0] for listener in server.LISTENERS if listener.sock.family != socket.AF_UNIX]
     if is_local and not all(map(is_loopback, hosts)):
         sys.exit("Porthole does not start: PORTHOLE_ENV is local, so it may only be bound to a loopback address.")
+    for listener in server.LISTENERS:  # connections inherit it
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            listener.sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", PATIENCE, 0))

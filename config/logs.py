@@ -1,5 +1,6 @@
 """Log lines as JSON, one object a line."""
 
+import json
 import logging
 from datetime import UTC, datetime
 
@@ -17,6 +18,11 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             **getattr(record, "fields", {}),
         }
+        if request_id := getattr(getattr(record, "request", None), "id", None):  # what Django itself logs
+            line["requestId"] = request_id
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return orjson.dumps(line, default=str).decode()
+        try:
+            return orjson.dumps(line, default=str).decode()
+        except TypeError:  # half of a surrogate pair, or an integer over 64 bits: a line must not get lost for it
+            return json.dumps(line, default=str)

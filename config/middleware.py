@@ -47,7 +47,9 @@ class RequestMiddleware:
         _believe_proxies(request)
         response = self._answer(request)
         response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
-        if isinstance(response, HttpResponse) and not response.has_header("Content-Length"):
+        # RFC 9110 §8.6: none with 204, and with 304 only the length that the whole document would have.
+        has_body = isinstance(response, HttpResponse) and response.status_code not in (204, 304)
+        if has_body and not response.has_header("Content-Length"):
             response["Content-Length"] = str(len(response.content))
         _log(request, response, started)
         return response
@@ -63,15 +65,20 @@ class RequestMiddleware:
 
 def _believe_proxies(request: HttpRequest) -> None:
     """Sets `client_address`: the right-most hop that is not a trusted proxy; takes the scheme from such a proxy."""
-    hops = [request.META.get("REMOTE_ADDR", "")]
+    hops = [_plain(request.META.get("REMOTE_ADDR", ""))]
     if settings.TRUSTED_PROXIES and _is_trusted(hops[0]):
         forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        hops += [hop.strip() for hop in reversed(forwarded) if hop.strip()]
+        hops += [_plain(hop.strip()) for hop in reversed(forwarded) if hop.strip()]
         if request.META.get("HTTP_X_FORWARDED_PROTO") == "https":
             request.environ["wsgi.url_scheme"] = "https"  # type: ignore[attr-defined]
     request.client_address = next(  # type: ignore[attr-defined]
         (hop for hop in hops if not _is_trusted(hop)), hops[-1]
     )
+
+
+def _plain(hop: str) -> str:
+    # On a socket for both families IPv4 peers come as ::ffff:10.0.0.1, which is in no IPv4 network.
+    return hop.removeprefix("::ffff:") if "." in hop else hop
 
 
 def _is_trusted(hop: str) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from inspect import getdoc
+from itertools import islice
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -120,6 +121,8 @@ class ListTool(Tool):
         return self.run(org, page=page, **inputs)
 
 
+MOST_PROBLEMS = 20  # a caller who sends thousands of unknown keys learns enough from these
+
 # Which input names what an OrgScope did not find.
 MISSING_FIELDS = {
     "application": "applicationId",
@@ -150,10 +153,16 @@ def _list_fields(item: type[Shape]) -> dict[str, Any]:
 
 def _problems(detail: Any) -> list[Problem]:
     """DRF's errors, flat. Inputs are flat too, so a field has a list of messages."""
-    if isinstance(detail, dict):
-        return [
-            Problem(None if field == "non_field_errors" else field, str(message), message.code)
-            for field, messages in detail.items()
-            for message in messages
-        ]
-    return [Problem(None, str(message), message.code) for message in detail]
+    if not isinstance(detail, dict):
+        return [Problem(None, str(message), message.code) for message in detail]
+    problems = (
+        Problem(_field_of(key, message.code), str(message), message.code)
+        for key, messages in detail.items()
+        for message in messages
+    )
+    return list(islice(problems, MOST_PROBLEMS))
+
+
+def _field_of(key: str, code: str) -> str | None:
+    """The input's name; the caller's own word for an unknown one, but not all of a very long word."""
+    return None if key == "non_field_errors" and code != "unknown_key" else key[:100]

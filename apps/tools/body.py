@@ -1,6 +1,7 @@
 """Request bodies: JSON as strict as the contract, for both doors."""
 
 import json
+import re
 from typing import Any, NoReturn
 
 from django.http import HttpRequest
@@ -9,6 +10,7 @@ from apps.tools.exceptions import InvalidInput, Refused
 
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 32
+LENGTH = re.compile(r"[0-9]{1,4000}")  # Python refuses to read longer numbers, and servers longer headers
 
 
 def read_object(request: HttpRequest) -> dict[str, Any]:
@@ -30,8 +32,13 @@ def read_body(request: HttpRequest) -> bytes:
         raise Refused(415, "unsupported_media_type", "Send the input as application/json.")
     if chunked:
         raise Refused(411, "length_required", "Send the body with a Content-Length, not in chunks.")
-    if length.isdigit() and int(length[:20]) > MAX_BODY:
+    if length and not LENGTH.fullmatch(length):
+        raise Refused(411, "length_required", "Content-Length must be a number.")
+    expected = int(length or 0)
+    if expected > MAX_BODY:
         raise Refused(413, "too_large", f"The body may have at most {MAX_BODY} bytes.")
+    if len(request.body) < expected:  # the part that came may well be JSON, or nothing
+        _refuse("The body ended too early.")
     return request.body
 
 

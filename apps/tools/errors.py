@@ -35,7 +35,7 @@ def describe(error: Exception, request_id: str) -> Refused:
         case RequestDataTooBig():
             return Refused(413, "too_large", "The body is too large.")
         case UnreadablePostError():
-            return Refused(422, "invalid_input", "The body ended too early.")
+            return describe(InvalidInput.because(None, "The body ended too early.", "json_invalid"), request_id)
     fields = {"fields": {"requestId": request_id}}
     if isinstance(error, DatabaseError) and _is_unreachable(error):
         log.error("the database cannot be reached: %s", type(error).__name__, extra=fields)

@@ -12,7 +12,7 @@ class Problem:
     type: str
 
     def as_json(self) -> dict[str, object]:
-        return {"loc": ["body", self.field] if self.field else ["body"], "msg": self.msg, "type": self.type}
+        return {"loc": ["body", self.field] if self.field is not None else ["body"], "msg": self.msg, "type": self.type}
 
 
 class InvalidInput(Exception):

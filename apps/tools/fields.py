@@ -14,7 +14,7 @@ from rest_framework import serializers
 from apps.orgs import ids
 
 TIME_LENGTH = 24  # 2026-01-31T12:00:00.000Z
-RFC3339 = re.compile(r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)\Z", re.ASCII)
+RFC3339 = re.compile(r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-][0-2]\d:[0-5]\d)\Z", re.ASCII)
 
 
 # Inputs

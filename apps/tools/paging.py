@@ -80,7 +80,7 @@ def fit(items: list[Row], limit: int = PAGE_BYTES) -> tuple[list[Row], Encoded]:
     encoded = encode(items)
     if len(encoded) <= limit:
         return items, Encoded(encoded)
-    size, kept = 2, 0  # the brackets
+    size, kept = 1, 0  # two brackets, and one comma less than items
     for item in items:
         size += len(encode(item)) + 1
         if size > limit and kept:

@@ -25,7 +25,14 @@ from apps.tools.shapes import Input, Shape
 # What a shape says that has no docstring of its own is meant for those who write shapes.
 INHERITED = {getdoc(shape) for shape in (Shape, Input, PageInput)}
 # drf-spectacular leaves out a body that has no fields; an empty object may still be sent.
-NO_INPUT = {"content": {"application/json": {"schema": {"type": "object", "additionalProperties": False}}}}
+NO_INPUT: dict[str, Any] = {
+    "content": {
+        "application/json": {
+            "schema": {"type": "object", "additionalProperties": False},
+            "examples": {"Demo": {"value": {}, "summary": "demo"}},
+        }
+    }
+}
 
 
 @cache
@@ -37,7 +44,8 @@ def document() -> tuple[bytes, str]:
 
 def render(server: str) -> bytes:
     """The document of an installation at `server`, as indented JSON."""
-    return orjson.dumps(build() | {"servers": [{"url": server}]}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    document = build() | {"servers": [{"url": server}]}
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def build() -> dict[str, Any]:

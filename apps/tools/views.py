@@ -35,7 +35,9 @@ def docs(request: HttpRequest) -> HttpResponse:
     refused = _reading_only(request)
     if refused:
         return refused
-    return render(request, "api_docs.html", headers={"Content-Security-Policy": DOCS_POLICY})
+    response = render(request, "api_docs.html")
+    response["Content-Security-Policy"] = DOCS_POLICY
+    return response
 
 
 def home(request: HttpRequest) -> HttpResponse:

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES, CONNECTION_TYPES, MEMBERSHIP_ROLES, PLATFORM_KINDS, SYNC_STATUSES
-from apps.tools.base import SCOPE_NAMES, Tool
+from apps.tools.base import SCOPE_NAMES, Example, Tool
 from apps.tools.fields import Count, Flag, Id, Text, Time, Word
 from apps.tools.paging import fit
 from apps.tools.shapes import Shape
@@ -82,7 +82,9 @@ class AccountShape(Shape):
     resources = ResourcesShape()
     connections = ConnectionShape(many=True, help_text="Those that can be used.")
     platform = PlatformShape()
-    scopes = serializers.ListField(child=Word(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="What this token may.")
+    scopes = serializers.ListField(
+        child=Word(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="What this token may."
+    )
 
 
 class GetAccount(Tool):
@@ -93,6 +95,75 @@ class GetAccount(Tool):
 
     scope = "account:read"
     Output = AccountShape
+
+    example = Example(
+        input={},
+        output={
+            "organization": {
+                "id": "org_vrmhrgzw3x6nt3jgn4hmgydkst",
+                "name": "Porthole Demo",
+                "slug": "demo",
+                "plan": "team",
+                "createdAt": "2026-06-01T12:00:00.000Z",
+            },
+            "viewer": None,
+            "quota": {
+                "projects": {"limit": 10, "used": 2, "remaining": 8},
+                "apps": {"limit": 25, "used": 10, "remaining": 15},
+                "domains": {"limit": 50, "used": 14, "remaining": 36},
+                "previews": {"limit": None, "used": 7, "remaining": None},
+            },
+            "resources": {
+                "projects": 2,
+                "apps": {"total": 10, "byStatus": {"idle": 1, "deploying": 1, "deployed": 6, "error": 1, "unknown": 1}},
+                "domains": 14,
+                "previews": 7,
+                "deploymentsLast30Days": 34,
+            },
+            "connections": [
+                {
+                    "id": "con_eeymeba8tnbwj9ezwnzpzpt8n8",
+                    "externalId": "github-harbour",
+                    "type": "github",
+                    "name": "Harbour on GitHub",
+                    "accountLogin": "harbour-works",
+                    "isDefault": False,
+                },
+                {
+                    "id": "con_d5h1eqjka9dej8txdda5308caq",
+                    "externalId": "gitlab-harbour",
+                    "type": "gitlab",
+                    "name": "Harbour on GitLab",
+                    "accountLogin": "harbour",
+                    "isDefault": False,
+                },
+                {
+                    "id": "con_5xq6sswfz0v4x91wea3a6y57s3",
+                    "externalId": "public-git",
+                    "type": "git",
+                    "name": "Public repositories",
+                    "accountLogin": None,
+                    "isDefault": False,
+                },
+                {
+                    "id": "con_b102h05x0hzrjaae64yw6zpgyh",
+                    "externalId": "gitea-warehouse",
+                    "type": "gitea",
+                    "name": "Warehouse Gitea",
+                    "accountLogin": None,
+                    "isDefault": False,
+                },
+            ],
+            "platform": {
+                "kind": "manifest",
+                "version": None,
+                "lastSyncAt": "2026-06-01T12:00:00.000Z",
+                "lastSyncStatus": "ok",
+                "isStale": False,
+            },
+            "scopes": ["account:read", "apps:read", "config:read", "files:read", "docs:read"],
+        },
+    )
 
     def run(self, org: OrgScope) -> Row:
         overview = org.overview()

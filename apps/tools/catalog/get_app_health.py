@@ -5,9 +5,13 @@ from rest_framework import serializers
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES, DEPLOYMENT_STATUSES, DNS_STATUSES, EDGE_STATUSES, HEALTH_LEVELS
-from apps.tools.base import Tool
+from apps.tools.base import Example, Tool
 from apps.tools.fields import ApplicationId, Count, Flag, Id, Outsiders, Text, Time, Word
+from apps.tools.paging import fit
 from apps.tools.shapes import Input, Shape
+
+# Of an answer's 64 KiB, for what outsiders and platforms wrote; what does not fit is left out.
+DOMAIN_BYTES, INSTANCE_BYTES, REASON_BYTES = 28 * 1024, 20 * 1024, 8 * 1024
 
 
 class LastDeploymentShape(Shape):
@@ -37,8 +41,8 @@ class EdgeDomainShape(Shape):
 class EdgeShape(Shape):
     status = Word(EDGE_STATUSES)
     checkedAt = Time(source="checked_at", allow_null=True, help_text="The oldest of the looks.")
-    isStale = Flag(source="is_stale", help_text="Too old to rely on.")
-    domains = EdgeDomainShape(many=True, help_text="At most 20.")
+    isStale = Flag(source="is_stale", help_text="One look or more is too old to rely on.")
+    domains = EdgeDomainShape(many=True, help_text="At most 20, those in trouble first.")
     uptime24h = serializers.FloatField(source="uptime_24h", allow_null=True, min_value=0, max_value=1)
     latencyP50Ms = Count(source="latency_p50_ms", allow_null=True)
     latencyP95Ms = Count(source="latency_p95_ms", allow_null=True)
@@ -77,21 +81,94 @@ class GetAppHealth(Tool):
     scope = "apps:read"
     Output = HealthShape
 
+    example = Example(
+        input={"applicationId": "app_44zk4mv8f0qec88s0yzs9jsygw"},
+        output={
+            "applicationId": "app_44zk4mv8f0qec88s0yzs9jsygw",
+            "name": "Storefront",
+            "status": "error",
+            "health": "down",
+            "reasons": [
+                "The last deployment failed.",
+                "Running instances: 0 of 3.",
+                "sale.harbour.example did not answer.",
+                "shop.harbour.example did not answer: its name does not resolve.",
+            ],
+            "lastDeployment": {
+                "id": "dep_ys8nrt1fyj7x1ckagf2swtv186",
+                "status": "failed",
+                "createdAt": "2026-05-31T13:58:00.000Z",
+                "finishedAt": "2026-05-31T14:02:30.000Z",
+            },
+            "edge": {
+                "status": "down",
+                "checkedAt": "2026-05-31T23:57:00.000Z",
+                "isStale": False,
+                "domains": [
+                    {
+                        "host": "sale.harbour.example",
+                        "reachable": False,
+                        "httpStatus": None,
+                        "latencyMs": None,
+                        "tls": None,
+                        "dnsStatus": "resolves",
+                        "error": "Connection refused",
+                        "checkedAt": "2026-05-31T23:57:02.000Z",
+                    },
+                    {
+                        "host": "shop.harbour.example",
+                        "reachable": False,
+                        "httpStatus": None,
+                        "latencyMs": None,
+                        "tls": None,
+                        "dnsStatus": "unresolved",
+                        "error": "Could not resolve host",
+                        "checkedAt": "2026-05-31T23:57:00.000Z",
+                    },
+                ],
+                "uptime24h": 0.412,
+                "latencyP50Ms": 380,
+                "latencyP95Ms": 2900,
+            },
+            "runtime": {
+                "desiredReplicas": 3,
+                "runningReplicas": 0,
+                "instances": [
+                    {
+                        "state": "failed",
+                        "since": "2026-05-31T14:02:00.000Z",
+                        "message": "Cannot find module './checkout'",
+                    },
+                    {
+                        "state": "failed",
+                        "since": "2026-05-31T14:01:00.000Z",
+                        "message": "Cannot find module './checkout'",
+                    },
+                ],
+            },
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
+
     class Input(Input):
         applicationId = ApplicationId()
 
     def run(self, org: OrgScope, *, application_id: str) -> Row:
         health = org.app(application_id).health()
-        return HealthShape.render(
+        answer = HealthShape.render(
             {
                 "application_id": application_id,
                 "name": health.app["name"],
                 "status": health.app["status"],
                 "health": health.level,
-                "reasons": health.reasons[:20],
+                "reasons": fit(health.reasons[:20], REASON_BYTES)[0],
                 "last_deployment": health.last_deployment,
                 "edge": health.edge,
                 "runtime": health.runtime,
                 "synced_at": org.synced_at,
             }
         )
+        answer["edge"]["domains"] = fit(answer["edge"]["domains"], DOMAIN_BYTES)[1]
+        if answer["runtime"]:
+            answer["runtime"]["instances"] = fit(answer["runtime"]["instances"], INSTANCE_BYTES)[1]
+        return answer

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import FILE_ENCODINGS
-from apps.tools.base import Tool
+from apps.tools.base import Example, Tool
 from apps.tools.fields import ApplicationId, Count, Flag, IntegerInput, RefInput, Text, TextInput, Word
 from apps.tools.shapes import Input, Shape
 from apps.tools.sources.repositories import repository_of
@@ -36,11 +36,29 @@ class GetFile(Tool):
     scope = "files:read"
     Output = FileShape
 
+    example = Example(
+        input={"applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh", "path": "apps/__init__.py"},
+        output={
+            "path": "apps/__init__.py",
+            "ref": "main",
+            "commitSha": "f733068c26068d9b18fdcdea80f22747de22e8f0",
+            "sha": "0f8cf200b11ef508e18f609596cd360838a35c37",
+            "size": 31,
+            "encoding": "utf-8",
+            "content": '"""Porthole\'s applications."""\n',
+            "isTruncated": False,
+            "nextOffset": None,
+            "isStale": False,
+        },
+    )
+
     class Input(Input):
         applicationId = ApplicationId()
         path = TextInput(min_length=1, max_length=1024, help_text="From the repository's root, such as src/app.py.")
         ref = RefInput()
-        offset = IntegerInput(required=False, default=0, min_value=0, max_value=2**53, help_text="Byte to start at, 0 if left out.")
+        offset = IntegerInput(
+            required=False, default=0, min_value=0, max_value=2**53, help_text="Byte to start at, 0 if left out."
+        )
         maxBytes = IntegerInput(
             source="max_bytes", required=False, default=MOST_BYTES, min_value=1024, max_value=MOST_BYTES,
             help_text="At most so many bytes of encoded content, 65536 if left out.",

@@ -3,7 +3,7 @@
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_KINDS, APP_SOURCE_TYPES, APP_STATUSES
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ChoiceInput, Id, IdInput, SearchInput, Text, Time, Url, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -44,6 +44,40 @@ class ListApps(ListTool):
     """
 
     scope = "apps:read"
+
+    example = Example(
+        input={"status": "error"},
+        output={
+            "items": [
+                {
+                    "id": "app_44zk4mv8f0qec88s0yzs9jsygw",
+                    "externalId": "storefront",
+                    "name": "Storefront",
+                    "slug": "storefront",
+                    "description": "What customers see.",
+                    "projectId": "prj_ync2q2ydtk5b4gd1qexrmshr48",
+                    "projectName": "Shop",
+                    "environmentId": "env_e2b9sqhkr8sqmafeyvme5ga3zp",
+                    "environmentName": "production",
+                    "kind": "application",
+                    "status": "error",
+                    "upstreamStatus": "error",
+                    "source": {
+                        "type": "gitlab",
+                        "repository": "harbour/shop/storefront",
+                        "branch": "main",
+                        "image": None,
+                        "connectionId": "con_d5h1eqjka9dej8txdda5308caq",
+                    },
+                    "primaryUrl": "https://sale.harbour.example/",
+                    "lastDeployedAt": "2026-05-26T10:03:21.000Z",
+                    "createdAt": "2025-09-22T08:00:00.000Z",
+                }
+            ],
+            "nextCursor": None,
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
 
     class Input(PageInput):
         projectId = IdInput("prj", "a project", source="project_id", required=False, default=None)

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import DEPLOYMENT_STATUSES, DEPLOYMENT_TRIGGERS
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ApplicationId, ChoiceInput, Count, Id, IdInput, Outsiders, Text, Time, TimeInput, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -42,6 +42,35 @@ class ListDeployments(ListTool):
 
     scope = "apps:read"
     default_limit = 20
+
+    example = Example(
+        input={"applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh", "status": "failed", "limit": 1},
+        output={
+            "items": [
+                {
+                    "id": "dep_31m6wmtb03aefwckhyadcw14n1",
+                    "externalId": "porthole-pr55-1",
+                    "applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh",
+                    "previewId": "prv_as60mjch8pwj3basmzwq0htr2a",
+                    "environmentId": "env_4c0dk2rz200jtzkx708c82ngqx",
+                    "status": "failed",
+                    "upstreamStatus": "error",
+                    "title": "Use STRICT tables",
+                    "commitSha": "a0b1c2d3e4f5061728394a5b6c7d8e9f00112233",
+                    "commitMessage": "Use STRICT tables",
+                    "branch": "sqlite-strict",
+                    "trigger": "webhook",
+                    "createdAt": "2026-05-27T12:30:20.000Z",
+                    "startedAt": "2026-05-27T12:30:25.000Z",
+                    "finishedAt": "2026-05-27T12:31:02.000Z",
+                    "durationMs": 37000,
+                    "errorMessage": 'unknown datatype for orgs_app.created_at: "datetime"',
+                }
+            ],
+            "nextCursor": "KJ1SPjiISwYc…",
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
 
     class Input(PageInput):
         applicationId = ApplicationId()

@@ -3,7 +3,7 @@
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import CERTIFICATE_STATUSES, CERTIFICATE_TYPES, DNS_STATUSES
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ApplicationId, Count, Flag, Id, Text, Time, Url, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -36,6 +36,33 @@ class ListDomains(ListTool):
     """
 
     scope = "apps:read"
+
+    example = Example(
+        input={"applicationId": "app_a44p40nmw1nfts950f1yqx5054", "limit": 1},
+        output={
+            "items": [
+                {
+                    "id": "dom_rfdnq7bvtd37ya15twvsyx4dcg",
+                    "externalId": "website-apex",
+                    "host": "harbour.example",
+                    "path": "/",
+                    "url": "https://harbour.example/",
+                    "https": True,
+                    "port": None,
+                    "certificateType": "letsencrypt",
+                    "certificateStatus": "expiring",
+                    "certificateExpiresAt": "2026-06-13T00:00:00.000Z",
+                    "dnsStatus": "resolves",
+                    "checkedAt": "2026-05-31T23:55:00.000Z",
+                    "isEnabled": True,
+                    "previewId": None,
+                    "createdAt": "2025-09-10T13:10:00.000Z",
+                }
+            ],
+            "nextCursor": "FibxwTocTZm8…",
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
 
     class Input(PageInput):
         applicationId = ApplicationId()

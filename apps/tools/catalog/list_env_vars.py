@@ -5,7 +5,7 @@ from rest_framework import serializers
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import VARIABLE_SCOPES
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ApplicationId, ChoiceInput, Count, Text, Time, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -27,6 +27,19 @@ class ListEnvVars(ListTool):
     """
 
     scope = "config:read"
+
+    example = Example(
+        input={"applicationId": "app_44zk4mv8f0qec88s0yzs9jsygw", "scope": "app"},
+        output={
+            "items": [
+                {"name": "API_URL", "scope": "app", "references": ["environment.WAREHOUSE_URL"], "updatedAt": None},
+                {"name": "SESSION_SECRET", "scope": "app", "references": [], "updatedAt": None},
+            ],
+            "nextCursor": None,
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+            "skippedCount": 0,
+        },
+    )
 
     class Input(PageInput):
         applicationId = ApplicationId()

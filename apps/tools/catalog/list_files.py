@@ -6,7 +6,7 @@ from typing import Any
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import ENTRY_TYPES
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ApplicationId, Count, Flag, RefInput, Text, TextInput, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -15,7 +15,7 @@ from apps.tools.sources.repositories import repository_of
 
 
 class EntryShape(Shape):
-    path = Text(1024)
+    path = Text(1280)  # a folder's path, which an input may name, and a name in it
     name = Text(255)
     type = Word(ENTRY_TYPES)
     size = Count(allow_null=True, help_text="Bytes, of files; null where the file is too large to be kept.")
@@ -33,9 +33,38 @@ class ListFiles(ListTool):
     default_limit = 200
     max_limit = 1000
 
+    example = Example(
+        input={"applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh", "path": "apps", "limit": 2},
+        output={
+            "items": [
+                {
+                    "path": "apps/oauthmcp",
+                    "name": "oauthmcp",
+                    "type": "directory",
+                    "size": None,
+                    "sha": "7fcbe51e0879861d698ea3409b19ebad50733ae5",
+                },
+                {
+                    "path": "apps/orgs",
+                    "name": "orgs",
+                    "type": "directory",
+                    "size": None,
+                    "sha": "09bb52a44c215dafa980e33393a79aef87e621b5",
+                },
+            ],
+            "nextCursor": "akuTZFqFrWJ0…",
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+            "ref": "main",
+            "commitSha": "f733068c26068d9b18fdcdea80f22747de22e8f0",
+            "isStale": False,
+        },
+    )
+
     class Input(PageInput):
         applicationId = ApplicationId()
-        path = TextInput(required=False, default="", allow_blank=True, max_length=1024, help_text="A folder; the root if left out.")
+        path = TextInput(
+            required=False, default="", allow_blank=True, max_length=1024, help_text="A folder; the root if left out."
+        )
         ref = RefInput()
 
     item = EntryShape
@@ -61,7 +90,10 @@ class Entries:
 
     def page(self, after: list[Any] | None, limit: int) -> tuple[list[Row], bool]:
         start = after[1] if after else 0  # a commit does not change, so the place in its listing is exact
-        rows = [asdict(entry) | {"number": number} for number, entry in enumerate(self.entries[start : start + limit], start)]
+        rows = [
+            asdict(entry) | {"number": number}
+            for number, entry in enumerate(self.entries[start : start + limit], start)
+        ]
         return rows, start + limit < len(self.entries)
 
     def position(self, row: Row) -> list[Any]:

@@ -3,7 +3,7 @@
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import SECRET_SCOPES
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import Id, IdInput, Text, Time, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -25,6 +25,32 @@ class ListOrgSecrets(ListTool):
     """
 
     scope = "config:read"
+
+    example = Example(
+        input={"projectId": "prj_ync2q2ydtk5b4gd1qexrmshr48"},
+        output={
+            "items": [
+                {
+                    "name": "PAYMENT_KEY",
+                    "scope": "vault",
+                    "projectId": "prj_ync2q2ydtk5b4gd1qexrmshr48",
+                    "environmentId": None,
+                    "provider": "openbao",
+                    "updatedAt": "2026-04-02T06:58:00.000Z",
+                },
+                {
+                    "name": "PAYMENT_WEBHOOK_SECRET",
+                    "scope": "project",
+                    "projectId": "prj_ync2q2ydtk5b4gd1qexrmshr48",
+                    "environmentId": None,
+                    "provider": None,
+                    "updatedAt": None,
+                },
+            ],
+            "nextCursor": None,
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
 
     class Input(PageInput):
         projectId = IdInput("prj", "a project", source="project_id", required=False, default=None)

@@ -5,7 +5,7 @@ from typing import Any
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ApplicationId, ChoiceInput, Count, Id, IntegerInput, Outsiders, Text, Time, Url, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -35,6 +35,31 @@ class ListPreviews(ListTool):
 
     scope = "apps:read"
     default_limit = 50
+
+    example = Example(
+        input={"applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh", "status": "deployed", "limit": 1},
+        output={
+            "items": [
+                {
+                    "id": "prv_h8yp0tvzm5m68a74kg3ew7dvbn",
+                    "externalId": "pr-57",
+                    "applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh",
+                    "pullRequestNumber": 57,
+                    "pullRequestTitle": "Make cursors shorter",
+                    "pullRequestUrl": "https://github.com/harbour-works/porthole/pull/57",
+                    "branch": "faster-cursors",
+                    "url": "https://pr-57.porthole.harbour.example/",
+                    "status": "deployed",
+                    "upstreamStatus": "done",
+                    "lastDeploymentId": "dep_3cgev4v2b4zecbgdth7qw9amvy",
+                    "createdAt": "2026-05-30T10:04:00.000Z",
+                    "expiresAt": "2026-06-06T10:04:00.000Z",
+                }
+            ],
+            "nextCursor": None,
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
 
     class Input(PageInput):
         applicationId = ApplicationId()

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
-from apps.tools.base import ListTool, PageInput
+from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import Id, SearchInput, Text, TextInput, Url
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
@@ -31,6 +31,29 @@ class ListTemplates(ListTool):
 
     scope = "docs:read"
     default_limit = 50
+
+    example = Example(
+        input={"query": "plausible"},
+        output={
+            "items": [
+                {
+                    "id": "tpl_xrd8cvb7dawf50j02c0rtynfpt",
+                    "name": "Plausible Analytics",
+                    "description": "Counts visits without cookies.",
+                    "version": "3.0",
+                    "tags": ["analytics", "privacy"],
+                    "logoUrl": None,
+                    "links": {
+                        "github": "https://github.com/plausible/analytics",
+                        "website": "https://plausible.io",
+                        "docs": "https://plausible.io/docs",
+                    },
+                }
+            ],
+            "nextCursor": None,
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
 
     class Input(PageInput):
         query = SearchInput("name, description or tags")

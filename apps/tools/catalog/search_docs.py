@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
-from apps.tools.base import Tool
+from apps.tools.base import Example, Tool
 from apps.tools.fields import IntegerInput, Text, TextInput, Time, Url
 from apps.tools.paging import CURSOR_LENGTH
 from apps.tools.shapes import Input, Shape
@@ -32,6 +32,26 @@ class SearchDocs(Tool):
 
     scope = "docs:read"
 
+    example = Example(
+        input={"query": "how old is an answer", "limit": 1},
+        output={
+            "items": [
+                {
+                    "id": "doc_sthm44m3vrgfq8m6fnhvdwg6w6",
+                    "title": "Paging",
+                    "section": "How old an answer is",
+                    "path": "paging.md",
+                    "url": None,
+                    "anchor": "how-old-an-answer-is",
+                    "snippet": "syncedAt is the time when the deployment platform (or the manifest) was last read.…",
+                    "score": 1.0,
+                }
+            ],
+            "nextCursor": None,
+            "syncedAt": "2026-06-01T12:00:00.000Z",
+        },
+    )
+
     class Input(Input):
         query = TextInput(min_length=1, max_length=512, help_text="Words to look for.")
         limit = IntegerInput(
@@ -45,4 +65,4 @@ class SearchDocs(Tool):
 
     def run(self, org: OrgScope, *, query: str, limit: int) -> Row:
         hits = [HitShape.render(asdict(hit)) for hit in docs.search(query, limit)]
-        return {"items": hits, "nextCursor": None, "syncedAt": None}
+        return {"items": hits, "nextCursor": None, "syncedAt": docs.indexed_at()}

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
@@ -69,6 +70,14 @@ def search(query: str, limit: int) -> list[Hit]:
 def prepare() -> int:
     """Make sure that the index is there and up to date, as start-up does; the number of pages in it."""
     return _docs().pages()
+
+
+def indexed_at() -> datetime | None:
+    """When the index that answers now was built; None before the first search or `prepare`."""
+    try:
+        return datetime.fromtimestamp(_docs().index.stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
 
 
 def _docs() -> "Docs":

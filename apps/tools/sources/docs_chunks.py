@@ -27,7 +27,7 @@ _ESM = re.compile(
 )
 _COMMENT_OR_CODE = re.compile(r"`[^`]*`|<!--|\{/\*")
 _COMMENT_END = {"<!--": "-->", "{/*": "*/}"}
-_CODE_SPAN = re.compile(r"(?<!`)(`{1,4})(?!`)(.{1,500}?)(?<!`)\1(?!`)", re.DOTALL)
+_LITERAL = re.compile(r"\\([!-/:-@\[-`{-~])|(?<!`)(`{1,4})(?!`)(.{1,500}?)(?<!`)\2(?!`)", re.DOTALL)  # \* or `code`
 _TITLE = re.compile(r"""\btitle=\{?(?:"([^"]{1,300})"|'([^']{1,300})')""")
 _RULE_OF_PUNCTUATION = re.compile(r"(?m)^[ \t]*([^\w\s])\1{2,}[ \t]*$")
 _HREF = r"\((?:[^()\n]{1,500}+|\([^()\n]{0,200}+\)){0,8}+\)"
@@ -62,13 +62,12 @@ _MARKUP = (
     (re.compile(r"(?m)^[ \t]*(?:([-*_])[ \t]*)(?:\1[ \t]*){2,}$"), ""),
     (re.compile(r"(?m)^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?"), ""),
     (re.compile(r"(?m)^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$"), ""),
-    (re.compile(r"(?m)^[ \t]*\|.*$"), lambda row: re.sub(r"(?<!\\)\|", " ", row[0])),
+    (re.compile(r"(?m)^[ \t]*\|.*$"), lambda row: row[0].replace("|", " ")),
     (re.compile(r"\*\*(?=\S)(.{1,500}?)(?<=\S)\*\*"), r"\1"),
     (re.compile(r"(?<!\w)__(?=\S)(.{1,500}?)(?<=\S)__(?!\w)"), r"\1"),
     (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]{1,300}?)(?<=\S)\*(?![\w*])"), r"\1"),
     (re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,300}?)(?<=\S)_(?!\w)"), r"\1"),
     (re.compile(r"~~(?=\S)(.{1,300}?)(?<=\S)~~"), r"\1"),
-    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
 )
 
 
@@ -109,16 +108,16 @@ def parse(path: str, text: str) -> Page:
 
 def plain(text: str) -> str:
     """Markdown without its markup, on one line; the text of code spans stays as it is."""
-    spans: list[str] = []
+    literals: list[str] = []
 
-    def stash(span: re.Match[str]) -> str:
-        spans.append(span[2].strip())
-        return f"\x02{len(spans) - 1}\x03"  # control characters are gone by now, so these are ours alone
+    def stash(literal: re.Match[str]) -> str:
+        literals.append(literal[1] or literal[3].strip())
+        return f"\x02{len(literals) - 1}\x03"
 
-    text = _CODE_SPAN.sub(stash, text)
+    text = _LITERAL.sub(stash, _CONTROL.sub(" ", text))  # with control characters gone, these two are ours alone
     for pattern, replacement in _MARKUP:
         text = pattern.sub(replacement, text)
-    text = re.sub("\x02(\\d+)\x03", lambda span: spans[int(span[1])], html.unescape(text))
+    text = re.sub("\x02(\\d+)\x03", lambda place: literals[int(place[1])], html.unescape(text))
     return " ".join(text.split())
 
 

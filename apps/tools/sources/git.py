@@ -132,7 +132,7 @@ class Repository:
         return self._entry(tree, parts[-1])
 
     def _root(self) -> pygit2.Tree:
-        commit = self._repository[self.commit_sha]
+        commit = self._repository.get(self.commit_sha)
         if not isinstance(commit, pygit2.Commit):
             raise GitError("This is no commit.")
         return self._tree(commit.tree_id)
@@ -140,7 +140,7 @@ class Repository:
     def _tree(self, oid: pygit2.Oid) -> pygit2.Tree:
         if (size_of(self._repository, oid) or 0) > MAX_TREE_BYTES:
             raise path_problem("The directory is too large.", "too_large")
-        tree = self._repository[oid]
+        tree = self._repository.get(oid)
         if not isinstance(tree, pygit2.Tree):
             raise GitError("A tree names something as a directory that is none.")
         return tree

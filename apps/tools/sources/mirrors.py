@@ -170,7 +170,7 @@ class Mirror:
             except FetchFailed:
                 remove_leftovers(generation)
                 raise
-            commit = commit_named(open_at(generation), local)
+            commit = _commit_in(generation, local)
             if commit is None:
                 raise RefMissing("The ref does not lead to a commit.")
             _write_stamp(generation, Stamp(ref, name, commit, fetched_at=now(), tried_at=now()))
@@ -249,6 +249,13 @@ def _https_only(url: str) -> str:
 def unavailable() -> Unavailable:
     # Never the other side's words: they may name hosts, paths and accounts.
     return Unavailable("The repository could not be read.", retry_after=10)
+
+
+def _commit_in(generation: Path, name: str) -> str | None:
+    try:
+        return commit_named(open_at(generation), name)
+    except pygit2.GitError as damage:
+        raise FetchFailed(f"The mirror is damaged: {damage}") from None
 
 
 def _digest(text: str) -> str:

@@ -9,6 +9,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -96,11 +97,13 @@ def test_the_top_of_a_page_has_no_section_and_no_anchor(directory: Path, data: P
 
 def test_search_reads_the_settings(directory: Path, data: Path, settings: object) -> None:
     settings.DOCS_DIRS, settings.DATA_DIR, settings.DOCS_BASE_URL = [directory], data, None
+    assert docs.indexed_at() is None
 
     (hit,) = docs.search("earlier release", 5)
 
     assert (hit.path, hit.url, hit.anchor) == ("guides/README.md", None, "rollbacks")
     assert docs.prepare() == 3
+    assert abs(docs.indexed_at() - datetime.now(UTC)) < timedelta(minutes=5)
 
 
 @pytest.mark.parametrize(
@@ -148,9 +151,7 @@ def test_the_snippet_shows_the_text_around_the_match(data: Path, tmp_path: Path)
 
     assert "porthole rotate --now when a key leaks." in hit.snippet
     assert len(hit.snippet) <= 400
-    assert set(hit.snippet.split()) <= set(filler.split()) | set(
-        "Run porthole rotate --now when a key leaks.".split()
-    ) | {word for word in hit.snippet.split() if "…" in word}
+    assert "*" not in hit.snippet
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_heading_without_text_shows_the_text_that_follows(data: Path, tmp_path
 
 def test_equally_good_pages_come_in_the_order_of_their_paths(data: Path, tmp_path: Path) -> None:
     names = ["b.md", "a.md", "d/z.md", "c.md"]
-    same = write(tmp_path / "d", {name: "# Same\n\nEqual words.\n" for name in names})
+    same = write(tmp_path / "d", dict.fromkeys(names, "# Same\n\nEqual words.\n"))
 
     hits = Docs((same,), data).search("equal", 20)
 

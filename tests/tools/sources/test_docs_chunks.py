@@ -60,7 +60,8 @@ def test_underlined_headings_count_but_rules_and_tables_do_not() -> None:
 
 
 def test_front_matter_names_the_page_and_its_description_counts() -> None:
-    text = '---\ntitle: "Environment: variables"\ndescription: >\n  Names,\n  never values.\ntags: [a]\n---\n# Variables\n\nText.\n'
+    front = 'title: "Environment: variables"\ndescription: >\n  Names,\n  never values.\ntags: [a]'
+    text = f"---\n{front}\n---\n# Variables\n\nText.\n"
 
     page = parse("a.md", text)
 

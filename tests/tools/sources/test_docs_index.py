@@ -17,9 +17,7 @@ def found(*roots: Path) -> list[str]:
 
 
 def test_documents_are_found_in_the_order_of_their_paths(tmp_path: Path) -> None:
-    write(
-        tmp_path, {name: "x" for name in ("b.md", "a/z.MDX", "a.markdown", "c.rst", "d.txt", "e.py", "f", "g.md.bak")}
-    )
+    write(tmp_path, dict.fromkeys(("b.md", "a/z.MDX", "a.markdown", "c.rst", "d.txt", "e.py", "f", "g.md.bak"), "x"))
 
     assert found(tmp_path) == ["a.markdown", "a/z.MDX", "b.md", "c.rst", "d.txt"]
 

@@ -2,6 +2,8 @@
 
 import os
 import select
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -72,14 +74,40 @@ def test_a_real_git_refuses_every_other_protocol(tmp_path):
     fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=10)
     for url in (f"file://{tmp_path}", f"{tmp_path}", "ext::sh -c true", "ssh://127.0.0.1:1/a", "http://127.0.0.1:1/a"):
         with pytest.raises(FetchFailed, match="not allowed"):
-            run(fetch_command(Remote(url, None), "HEAD", "refs/mirror/a", path=os.environ["PATH"]), tmp_path, seconds=10)
+            run(
+                fetch_command(Remote(url, None), "HEAD", "refs/mirror/a", path=os.environ["PATH"]), tmp_path, seconds=10
+            )
+
+
+def test_a_redirect_is_not_followed(tmp_path):
+    fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=10)
+    asked = []
+
+    class Redirecting(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(302)
+            self.send_header("Location", "/elsewhere/info/refs?service=git-upload-pack")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Redirecting) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        remote = Remote(f"http://127.0.0.1:{server.server_port}/a.git", None, "http")
+        with pytest.raises(FetchFailed, match="302"):
+            run(fetch_command(remote, "HEAD", "refs/mirror/a", path=os.environ["PATH"]), tmp_path, seconds=10)
+        server.shutdown()
+    assert asked == ["/a.git/info/refs?service=git-upload-pack"]
 
 
 @pytest.mark.parametrize("name", ["--upload-pack=touch pwned", "-u", "--output=x"])
 def test_what_looks_like_an_option_is_only_a_name_to_git(tmp_path, name):
     fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=10)
     command = fetch_command(Remote(name, None, "file"), "refs/heads/main", "refs/mirror/a", path=os.environ["PATH"])
-    with pytest.raises(FetchFailed, match="does not appear to be a git repository|not allowed|strange"):
+    with pytest.raises(FetchFailed, match="strange pathname"):
         run(command, tmp_path, seconds=10)
     assert not (tmp_path / "pwned").exists()
 

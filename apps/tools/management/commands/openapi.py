@@ -23,4 +23,4 @@ class Command(BaseCommand):
         if not check:
             file.write_bytes(content)
         elif not file.exists() or file.read_bytes() != content:
-            raise CommandError(f"{file} differs from what the code publishes: run `make openapi` and look at the change.")
+            raise CommandError(f"{file} is not what the code publishes: run `make openapi` and look at the change.")
