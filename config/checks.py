@@ -48,7 +48,7 @@ def _broken_rules() -> Iterator[tuple[int, str]]:
 
 
 @register(Tags.database)
-def database_rules(databases: list[str] | None = None, **_: Any) -> list[CheckMessage]:
+def database_rules(app_configs: Any = None, databases: Any = None, **_: Any) -> list[CheckMessage]:
     """Rules that need rows. Silent while the tables are not there yet, so that `migrate` can make them."""
     try:
         if not databases or Organization._meta.db_table not in connection.introspection.table_names():

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable
 from ipaddress import ip_address
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -48,9 +49,8 @@ class RequestMiddleware:
         response = self._answer(request)
         response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
         # RFC 9110 §8.6: none with 204, and with 304 only the length that the whole document would have.
-        has_body = isinstance(response, HttpResponse) and response.status_code not in (204, 304)
-        if has_body and not response.has_header("Content-Length"):
-            response["Content-Length"] = str(len(response.content))
+        if isinstance(response, HttpResponse) and response.status_code not in (204, 304):
+            response.headers.setdefault("Content-Length", str(len(response.content)))
         _log(request, response, started)
         return response
 
@@ -109,11 +109,12 @@ def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> No
 class ForPages:
     """Mixed into a middleware: requests to the API pass it by."""
 
-    get_response: GetResponse
+    get_response: Any
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.is_plain:  # type: ignore[attr-defined]
-            return self.get_response(request)
+            response: HttpResponseBase = self.get_response(request)
+            return response
         return super().__call__(request)  # type: ignore[misc]
 
 

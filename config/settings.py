@@ -48,7 +48,7 @@ except ValueError:
     raise ImproperlyConfigured("DATABASE_URL must look like postgresql://user:password@host/name.") from None
 if DATABASES["default"].get("NAME") in (None, "", ":memory:"):
     raise ImproperlyConfigured("DATABASE_URL must name a database that outlives a connection.")
-DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
 match DATABASES["default"]["ENGINE"]:
     case "django.db.backends.sqlite3":
         # WAL: readers go on while a sync writes. IMMEDIATE: a writer waits its turn at the start, never half way.

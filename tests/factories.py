@@ -88,6 +88,12 @@ def make_app(project: Project, name: str, **fields: Any) -> App:
     return make(App, project.organization, project=project, name=name, **fields)
 
 
+def make_edge(domain: Domain, **facts: Any) -> EdgeFact:
+    """The last look at a domain: it answered, unless `facts` say otherwise."""
+    facts = {"checked_at": START, "reachable": True, "http_status": 200, "dns_status": "resolves"} | facts
+    return EdgeFact.objects.create(organization=domain.organization, domain=domain, **facts)
+
+
 def make_more(fill: Fill, number: int) -> None:
     """`number` more rows of everything that is listed, all under the same application where they belong to one."""
     organization, app, project = fill.organization, fill.app, fill.project

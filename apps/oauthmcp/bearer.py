@@ -14,13 +14,16 @@ from apps.tools.base import SCOPES, Caller
 from apps.tools.cors import is_foreign
 
 ALL_SCOPES = frozenset(SCOPES)
+# How proxies and tunnels start the headers that they add.
 FORWARDING = (
     "HTTP_FORWARDED",
     "HTTP_VIA",
-    "HTTP_X_FORWARDED_FOR",
-    "HTTP_X_FORWARDED_HOST",
-    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_FORWARDED",
+    "HTTP_X_ORIGINAL_",
     "HTTP_X_REAL_IP",
+    "HTTP_X_CLIENT_IP",
+    "HTTP_TRUE_CLIENT_IP",
+    "HTTP_CF_",
 )
 
 
@@ -44,7 +47,7 @@ class BearerAuthentication(BaseAuthentication):
 def bearer_of(request: HttpRequest) -> str | None:
     """The token of the Authorization header (RFC 6750 §2.1); never one from the body or the query."""
     scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
+    return token.strip() or None if scheme.lower() == "bearer" else None
 
 
 def _fixed_bearer(request: HttpRequest, token: str) -> Caller | None:
@@ -61,7 +64,7 @@ def is_local_call(request: HttpRequest) -> bool:
         settings.IS_LOCAL
         and is_loopback(request.META.get("REMOTE_ADDR", ""))
         and is_loopback(host_of(f"//{request.get_host()}"))
-        and not any(header in request.META for header in FORWARDING)
+        and not any(name.startswith(FORWARDING) for name in request.META)
         and not is_foreign(request)
         and request.META.get("HTTP_SEC_FETCH_SITE") != "cross-site"
     )

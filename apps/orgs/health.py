@@ -1,7 +1,7 @@
 """An application's health, judged from stored facts: what an outside look saw and what the platform says is running.
 
 A deploy status is not health: a service can have been deployed well and have died since. Without a fact that is
-recent enough, health is `unknown`.
+recent enough, health is `unknown`. Bad news from one recent look counts; good news needs every look to be recent.
 """
 
 from dataclasses import dataclass, field
@@ -11,11 +11,13 @@ from typing import Any
 from django.utils import timezone
 
 from apps.orgs.models import Deployment, Status
-from apps.orgs.overview import is_stale
+from apps.orgs.overview import is_stale, is_sync_stale
 from apps.orgs.rows import Row
 
 EXPIRING = timedelta(days=21)
-SERVER_ERROR = 500
+CLIENT_ERROR, SERVER_ERROR = 400, 500
+MOST_SHOWN = 20
+MOST_OF_A_NAME = 300
 
 
 @dataclass(slots=True)
@@ -42,23 +44,53 @@ def certificate_status(row: Row, now: datetime) -> str:
     return "expiring" if not_after - now < EXPIRING else "valid"
 
 
-def health_of(app: Row, last_deployment: Row | None, domains: list[Row]) -> Health:
-    """`app` as AppScope.COLUMNS, `domains` with the edge__* facts and `period` (seconds between two looks)."""
+def health_of(app: Row, facts: Row | None, last_deployment: Row | None, domains: list[Row]) -> Health:
+    """Judges `app` (AppScope.COLUMNS) by its `facts`, and `domains` by the edge__* facts of each.
+
+    `period` of a domain is the number of seconds between two looks.
+    """
     now = timezone.now()
-    looked_at = [_domain(row, now) for row in domains if row["edge__checked_at"] is not None]
-    stale = any(is_stale(row["edge__checked_at"], row["period"]) for row in domains if row["edge__checked_at"])
-    health = Health(app, last_deployment, _edge(app, looked_at, stale), _runtime(app))
-    _judge(health)
+    looks = [_look(row, now) for row in domains if row["edge__checked_at"] is not None]
+    looks.sort(key=_is_good)  # those in trouble first, else as they came
+    runtime = _runtime(facts)
+    health = Health(app, last_deployment, _edge(facts, looks), runtime)
+    _judge(health, _recent_edge_status(looks), _runtime_status(runtime))
+    health.reasons += _deployment_reasons(health) + _runtime_reasons(runtime) + _edge_reasons(domains, looks)
     return health
 
 
-def _domain(row: Row, now: datetime) -> Row:
+def _judge(health: Health, edge: str, runtime: str) -> None:
+    if health.app["status"] == Status.DEPLOYING:
+        health.level = "deploying"
+        health.reasons.append("A deployment is in progress.")
+    elif edge == runtime == "unknown":
+        health.level = "unknown"
+        health.reasons.append("Nothing recent is stored that tells whether it works; a deploy status is not health.")
+    elif "down" in (edge, runtime):
+        health.level = "down"
+    elif "degraded" in (edge, runtime) or _deployment_reasons(health):
+        health.level = "degraded"
+    else:
+        health.level = "healthy"
+
+
+def _deployment_reasons(health: Health) -> list[str]:
+    if health.last_deployment is not None and health.last_deployment["status"] == Deployment.Status.FAILED:
+        return ["The last deployment failed."]
+    return ["The platform says that it is in error."] if health.app["status"] == Status.ERROR else []
+
+
+# What was seen from outside
+
+
+def _look(row: Row, now: datetime) -> Row:
     not_after = row["edge__tls_not_after"]
     tls = None
     if row["edge__tls_issuer"] is not None and not_after is not None:
         tls = {"issuer": row["edge__tls_issuer"], "not_after": not_after, "days_left": (not_after - now).days}
     return {
         "host": row["host"],
+        "name": (row["host"] + row["path"].rstrip("/"))[:MOST_OF_A_NAME],
         "reachable": row["edge__reachable"],
         "http_status": row["edge__http_status"],
         "latency_ms": row["edge__latency_ms"],
@@ -66,94 +98,113 @@ def _domain(row: Row, now: datetime) -> Row:
         "dns_status": row["edge__dns_status"],
         "error": row["edge__error"],
         "checked_at": row["edge__checked_at"],
+        "is_stale": is_stale(row["edge__checked_at"], row["period"]),
         "certificate": certificate_status(row, now),
+        "not_after": not_after,
     }
 
 
-def _edge(app: Row, domains: list[Row], stale: bool) -> dict[str, Any]:
+def _edge(facts: Row | None, looks: list[Row]) -> dict[str, Any]:
     return {
-        "status": _edge_status(domains),
-        "checked_at": min((domain["checked_at"] for domain in domains), default=None),
-        "is_stale": stale,
-        "domains": domains,
-        "uptime_24h": app["facts__uptime_24h"],
-        "latency_p50_ms": app["facts__latency_p50_ms"],
-        "latency_p95_ms": app["facts__latency_p95_ms"],
+        "status": _edge_status(looks),
+        "checked_at": min((look["checked_at"] for look in looks), default=None),
+        "is_stale": any(look["is_stale"] for look in looks),
+        "domains": looks[:MOST_SHOWN],
+        "uptime_24h": facts["uptime_24h"] if facts else None,
+        "latency_p50_ms": facts["latency_p50_ms"] if facts else None,
+        "latency_p95_ms": facts["latency_p95_ms"] if facts else None,
     }
 
 
-def _edge_status(domains: list[Row]) -> str:
-    if not domains:
+def _edge_status(looks: list[Row]) -> str:
+    if not looks:
         return "unknown"
-    good = [domain for domain in domains if _is_good(domain)]
-    if len(good) == len(domains):
+    if all(map(_is_good, looks)):
         return "up"
-    return "degraded" if any(_answers(domain) for domain in domains) else "down"
+    return "degraded" if any(map(_answers, looks)) else "down"
 
 
-def _answers(domain: Row) -> bool:
-    return bool(domain["reachable"]) and (domain["http_status"] or 0) < SERVER_ERROR
+def _recent_edge_status(looks: list[Row]) -> str:
+    recent = [look for look in looks if not look["is_stale"]]
+    status = _edge_status(recent)
+    return "unknown" if status == "up" and len(recent) < len(looks) else status
 
 
-def _is_good(domain: Row) -> bool:
-    return _answers(domain) and domain["certificate"] not in ("expired", "invalid")
+def _answers(look: Row) -> bool:
+    return bool(look["reachable"]) and (look["http_status"] or 0) < SERVER_ERROR
 
 
-def _runtime(app: Row) -> dict[str, Any] | None:
-    if not app["facts__has_runtime"]:
+def _is_good(look: Row) -> bool:
+    return _answers(look) and look["certificate"] not in ("expired", "invalid")
+
+
+def _edge_reasons(domains: list[Row], looks: list[Row]) -> list[str]:
+    if not domains:
+        return ["It has no domain to look at."]
+    if not looks:
+        return ["None of its domains has been looked at yet."]
+    reasons = []
+    if any(look["is_stale"] for look in looks):
+        reasons.append("The last look at its domains is too old to rely on.")
+    elif _edge_status(looks) == "up":
+        reasons.append("Every domain that was looked at answered.")
+    for look in looks:
+        if not look["is_stale"]:
+            reasons += _look_reasons(look)
+    return reasons
+
+
+def _look_reasons(look: Row) -> list[str]:
+    reasons, name = [], look["name"]
+    if not look["reachable"]:
+        why = ": its name does not resolve" if look["dns_status"] == "unresolved" else ""
+        reasons.append(f"{name} did not answer{why}.")
+    elif (look["http_status"] or 0) >= CLIENT_ERROR:
+        # Under 500 this is no trouble by itself: much that works answers 401 or 404 at its root.
+        reasons.append(f"{name} answered with status {look['http_status']}.")
+    match look["certificate"]:
+        case "expired":
+            reasons.append(f"The certificate of {name} has expired.")
+        case "invalid":
+            reasons.append(f"The certificate of {name} is invalid: browsers refuse it.")
+        case "expiring":
+            reasons.append(f"The certificate of {name} expires on {look['not_after'].date()}.")
+    return reasons
+
+
+# What the platform says is running
+
+
+def _runtime(facts: Row | None) -> dict[str, Any] | None:
+    if facts is None or not facts["has_runtime"]:
         return None
     return {
-        "desired_replicas": app["facts__desired_replicas"],
-        "running_replicas": app["facts__running_replicas"],
-        "instances": app["facts__instances"],
+        "desired_replicas": facts["desired_replicas"],
+        "running_replicas": facts["running_replicas"],
+        "instances": facts["instances"][:MOST_SHOWN],
+        "is_stale": is_sync_stale(
+            facts["platform__kind"], facts["platform__last_sync_at"], facts["platform__sync_period"]
+        ),
     }
-
-
-def _judge(health: Health) -> None:
-    edge = health.edge["status"] if not health.edge["is_stale"] else "unknown"
-    runtime = _runtime_status(health.runtime)
-    health.reasons += _edge_reasons(health.edge) + _runtime_reasons(health.runtime, runtime)
-    failed = health.last_deployment is not None and health.last_deployment["status"] == Deployment.Status.FAILED
-    if failed or health.app["status"] == Status.ERROR:
-        health.reasons.append("The last deployment failed.")
-    if health.app["status"] == Status.DEPLOYING:
-        health.level = "deploying"
-        health.reasons.insert(0, "A deployment is in progress.")
-    elif edge == runtime == "unknown":
-        health.level = "unknown"
-        health.reasons.append("No recent fact about its domains or instances is stored; a deploy status is not health.")
-    elif "down" in (edge, runtime):
-        health.level = "down"
-    elif "degraded" in (edge, runtime) or failed:
-        health.level = "degraded"
-    else:
-        health.level = "healthy"
-        health.reasons.append("Everything that was looked at answered.")
 
 
 def _runtime_status(runtime: dict[str, Any] | None) -> str:
-    if runtime is None or runtime["running_replicas"] is None:
+    if runtime is None or runtime["is_stale"] or runtime["running_replicas"] is None:
         return "unknown"
     if runtime["running_replicas"] == 0:
         return "down"
     return "degraded" if runtime["running_replicas"] < (runtime["desired_replicas"] or 0) else "up"
 
 
-def _edge_reasons(edge: dict[str, Any]) -> list[str]:
-    reasons = ["The last look at its domains is too old to rely on."] if edge["is_stale"] else []
-    for domain in edge["domains"]:
-        if not domain["reachable"]:
-            reasons.append(f"{domain['host']} did not answer.")
-        elif not _answers(domain):
-            reasons.append(f"{domain['host']} answered with status {domain['http_status']}.")
-        if domain["certificate"] in ("expired", "invalid", "expiring"):
-            reasons.append(f"The certificate of {domain['host']} is {domain['certificate']}.")
-    return reasons
-
-
-def _runtime_reasons(runtime: dict[str, Any] | None, status: str) -> list[str]:
-    if runtime is None or status not in ("down", "degraded"):
+def _runtime_reasons(runtime: dict[str, Any] | None) -> list[str]:
+    if runtime is None:
         return []
-    wanted = runtime["desired_replicas"]
-    of = f" of {wanted}" if wanted is not None else ""
-    return [f"{runtime['running_replicas']}{of} instances are running."]
+    running, desired = runtime["running_replicas"], runtime["desired_replicas"]
+    if runtime["is_stale"]:
+        return ["What the platform said is running is too old to rely on."]
+    if running is None:
+        return ["The platform does not say how many instances are running."]
+    if desired == running == 0:
+        return ["No instance is running, and none is wanted."]
+    number = f"{running} of {desired}" if desired is not None else str(running)
+    return [f"Running instances: {number}."]

@@ -1,7 +1,7 @@
 """An organization's overview: its plan and limits, what it has, and when its platform was last read."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, IntegerField, QuerySet, Subquery, Value
@@ -11,6 +11,7 @@ from django.utils import timezone
 from apps.orgs.models import App, Deployment, Domain, Organization, Platform, Preview, Project, Status
 
 STALE_PERIODS = 3
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ def overview_of(organization_id: str) -> Overview:
 def _organization(organization_id: str) -> dict[str, Any]:
     month_ago = timezone.now() - timedelta(days=30)
     recent = Deployment.objects.filter(organization_id=organization_id, created_at__gte=month_ago)
-    return Organization.objects.values(
+    row = Organization.objects.values(
         "id", "name", "slug", "plan", "created_at", "project_limit", "app_limit", "domain_limit", "preview_limit",
         "default_connection_id",
         projects=_count(Project.objects.filter(organization_id=organization_id)),
@@ -38,6 +39,7 @@ def _organization(organization_id: str) -> dict[str, Any]:
         previews=_count(Preview.objects.filter(organization_id=organization_id)),
         deployments_last_30_days=_count(recent),
     ).get(id=organization_id)  # fmt: skip
+    return dict(row)
 
 
 def _count(rows: QuerySet[Any]) -> Coalesce:
@@ -53,10 +55,10 @@ def _apps_by_status(organization_id: str) -> dict[str, int]:
 def _platform(organization_id: str) -> dict[str, Any]:
     """The platform that is read most often: a deployment system before a manifest, the latest sync first."""
     platforms = sorted(
-        Platform.objects.filter(organization_id=organization_id).values(
-            "kind", "version", "last_sync_at", "last_sync_status", "sync_period"
-        ),
-        key=lambda platform: (platform["kind"] != Platform.Kind.MANIFEST, platform["last_sync_at"] is not None),
+        Platform.objects.filter(organization_id=organization_id)
+        .order_by("id")
+        .values("kind", "version", "last_sync_at", "last_sync_status", "sync_period"),
+        key=lambda platform: (platform["kind"] != Platform.Kind.MANIFEST, platform["last_sync_at"] or NEVER),
     )
     if not platforms:
         return {
@@ -64,7 +66,12 @@ def _platform(organization_id: str) -> dict[str, Any]:
             "last_sync_status": Platform.SyncStatus.NEVER.value, "is_stale": False,
         }  # fmt: skip
     chosen = platforms[-1]
-    return chosen | {"is_stale": is_stale(chosen["last_sync_at"], chosen["sync_period"])}
+    return chosen | {"is_stale": is_sync_stale(chosen["kind"], chosen["last_sync_at"], chosen["sync_period"])}
+
+
+def is_sync_stale(kind: str | None, last_sync_at: datetime | None, period: int | None) -> bool:
+    """Whether what a platform told is too old to rely on. A manifest is synced when somebody does, so never."""
+    return kind != Platform.Kind.MANIFEST and is_stale(last_sync_at, period)
 
 
 def is_stale(at: datetime | None, period: int | None) -> bool:

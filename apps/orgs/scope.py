@@ -19,6 +19,7 @@ from apps.orgs.models import (
     SourceConnection,
     Template,
 )
+from apps.orgs.models.owned import BETWEEN
 from apps.orgs.overview import Overview, overview_of
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
@@ -64,7 +65,7 @@ class OrgScope:
         return Rows(_search(apps, query).values(*APP_COLUMNS), order=("sort_key", "id"))
 
     def projects(self, *, query: str) -> Rows:
-        """Projects by name, each with its environments (default first, then by name) and its number of apps."""
+        """Projects by name, each with its number of apps and its environments: the default first, then by name."""
         projects = Project.objects.filter(organization_id=self.organization_id)
         return Rows(
             _search(projects, query).values(*PROJECT_COLUMNS),
@@ -85,10 +86,10 @@ class OrgScope:
             .order_by("-is_default", "sort_key", "id")
             .values("project_id", "id", "name", "is_default")
         ):
-            environments.setdefault(environment["project_id"], []).append(environment)
+            environments.setdefault(environment["project_id"], []).append(dict(environment))
         for project in projects:
             project["app_count"] = counts.get(project["id"], 0)
-            project["environments"] = environments.get(project["id"], [])
+            project["environments"] = environments.get(project["id"], [])[:MOST_ENVIRONMENTS]
 
     def secret_names(self, *, project_id: str | None) -> Rows:
         """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
@@ -101,7 +102,8 @@ class OrgScope:
         """The installation's templates and this organization's own, by name."""
         templates = Template.objects.filter(Q(organization_id=self.organization_id) | Q(organization_id__isnull=True))
         if tag is not None:
-            templates = templates.filter(tags__contains=f",{fold(tag)},")
+            # A comma stands between tags; in no tag.
+            templates = templates.none() if "," in tag else templates.filter(tags__contains=f",{fold(tag)},")
         return Rows(_search(templates, query).values(*TEMPLATE_COLUMNS), order=("sort_key", "id"), finish=_split_tags)
 
     def overview(self) -> Overview:
@@ -110,12 +112,13 @@ class OrgScope:
 
     def connections(self) -> list[Row]:
         """Source connections that can be used: with working credentials, or needing none. By name."""
-        return list(
+        rows = (
             SourceConnection.objects.filter(organization_id=self.organization_id)
             .exclude(credentials=SourceConnection.Credentials.MISSING)
             .order_by("sort_key", "id")
             .values("id", "external_id", "type", "name", "account_login")
         )
+        return [dict(row) for row in rows]
 
     def _existing(self, model: type[Project] | type[Environment], id: str, kind: str) -> str:
         rows: QuerySet[Any] = model._default_manager.filter(id=id, organization_id=self.organization_id)
@@ -132,6 +135,8 @@ def scope_by_slug(slug: str, scopes: frozenset[str]) -> OrgScope | None:
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
+    if BETWEEN in query:
+        return rows.none()
     return rows.filter(search_key__contains=fold(query)) if query else rows
 
 
@@ -140,6 +145,8 @@ def _split_tags(templates: list[Row]) -> None:
         template["tags"] = template["tags"].strip(",").split(",") if template["tags"].strip(",") else []
 
 
+# Of one project. With names of every length so many still fit on a page.
+MOST_ENVIRONMENTS = 64
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",

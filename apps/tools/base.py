@@ -1,5 +1,6 @@
 """What a tool is: one question about one organization, with its input, its output and an example."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import getdoc
 from itertools import islice
@@ -82,8 +83,8 @@ class Tool:
     def call(self, org: OrgScope, inputs: Row) -> Row:
         return self.run(org, **inputs)
 
-    def run(self, org: OrgScope, **inputs: Any) -> Row:
-        raise NotImplementedError
+    # Each tool has its own inputs, so no one signature: run(self, org, *, application_id, …).
+    run: Callable[..., Row]
 
 
 class PageInput(Input):

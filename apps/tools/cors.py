@@ -49,7 +49,7 @@ def _is_allowed(origin: str) -> bool:
 
 def _add_headers(request: HttpRequest, response: HttpResponseBase, is_open: bool) -> None:
     if not is_open:
-        patch_vary_headers(response, ("Origin",))  # type: ignore[arg-type]
+        patch_vary_headers(response, ("Origin",))
     origin = request.META.get("HTTP_ORIGIN")
     if origin is None or not (is_open or _is_allowed(origin)):
         return

@@ -5,7 +5,7 @@ import binascii
 import hmac
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import orjson
 from django.utils.crypto import salted_hmac
@@ -15,6 +15,7 @@ from apps.tools.exceptions import InvalidInput
 from apps.tools.render import Encoded, encode
 from apps.tools.shapes import Shape
 
+Item = TypeVar("Item")
 PAGE_BYTES = 60 * 1024
 SIGNATURE_BYTES = 16
 CURSOR_LENGTH = 8192
@@ -75,7 +76,7 @@ class Page:
         return salted_hmac("porthole.cursor", message, algorithm="sha256").digest()[:SIGNATURE_BYTES]
 
 
-def fit(items: list[Row], limit: int = PAGE_BYTES) -> tuple[list[Row], Encoded]:
+def fit(items: list[Item], limit: int = PAGE_BYTES) -> tuple[list[Item], Encoded]:
     """As many of the items as fit in `limit` bytes of JSON, and their JSON. Nearly always that is all of them."""
     encoded = encode(items)
     if len(encoded) <= limit:

@@ -14,7 +14,8 @@ from django.conf import settings
 from django.urls import path
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiExample, set_override
+from drf_spectacular.drainage import set_override
+from drf_spectacular.utils import OpenApiExample
 
 from apps.tools.base import SCOPES, PageInput, Tool
 from apps.tools.http import ToolViewSet
@@ -63,7 +64,8 @@ class ToolSchema(AutoSchema):
 
     @property
     def tool(self) -> Tool:
-        return self.view.tool
+        tool: Tool = self.view.tool  # type: ignore[attr-defined]
+        return tool
 
     def get_operation_id(self) -> str:
         return self.tool.name
@@ -71,7 +73,7 @@ class ToolSchema(AutoSchema):
     def get_summary(self) -> str:
         return self.tool.title
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]  # the stubs know DRF's own inspector only
         return f"{self.tool.description}\n\nNeeds the scope `{self.tool.scope}`."
 
     def get_tags(self) -> list[str]:

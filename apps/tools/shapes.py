@@ -38,7 +38,7 @@ class Input(serializers.Serializer[Any]):
         return value
 
     def _unknown(self) -> serializers.ErrorDetail:
-        return serializers.ErrorDetail(self.error_messages["unknown_key"], code="unknown_key")
+        return serializers.ErrorDetail(str(self.error_messages["unknown_key"]), code="unknown_key")
 
 
 @cache

@@ -16,6 +16,7 @@ from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
 from apps.tools import paging
 from apps.tools.paging import Page, fit
+from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.factories import START, Fill, make, make_app
 
@@ -83,8 +84,10 @@ def test_every_flipped_bit_of_a_byte_is_noticed(api: Api, many: Fill) -> None:
 
 def test_a_part_of_a_cursor_or_more_than_one_is_noticed(api: Api, many: Fill) -> None:
     cursor = first_cursor(api)
-    for changed in (cursor[1:], cursor[:-1], cursor + "A", cursor + "=", cursor + "==", cursor + "\n", " " + cursor,
-                    cursor + cursor, cursor[:22], cursor.swapcase(), cursor + "!", cursor[:5] + "." + cursor[5:]):  # fmt: skip
+    for changed in (
+        cursor[1:], cursor[:-1], cursor + "A", cursor + "=", cursor + "==", cursor + "\n", " " + cursor, cursor * 2,
+        cursor[:22], cursor.swapcase(), cursor + "!", cursor[:5] + "." + cursor[5:],
+    ):  # fmt: skip
         assert is_bad(api, changed), changed
 
 
@@ -287,8 +290,10 @@ def test_the_newest_come_first_and_equals_by_id(api: Api, acme: Fill) -> None:
 )  # fmt: skip
 def test_a_query_is_a_literal_substring_in_any_case(api: Api, acme: Fill, query: str, found: set[str]) -> None:
     App.objects.all().delete()
-    for name in ("100%", "snake_case", "back\\slash", "Stra\u00dfe", "\u00e9clair", "\u0130stanbul", "star*", "[x]", "it's",
-                 "\U0001f511", "\u03c3\u03c2"):  # fmt: skip
+    for name in (
+        "100%", "snake_case", "back\\slash", "Stra\u00dfe", "\u00e9clair", "\u0130stanbul", "star*", "[x]", "it's",
+        "\U0001f511", "\u03c3\u03c2",
+    ):  # fmt: skip
         make_app(acme.project, name, slug="x")
     assert {app["name"] for app in api("list_apps", query=query)["items"]} == found
 
@@ -406,14 +411,10 @@ def deploy(acme: Fill, hour: int) -> str:
 
 
 def page_of_apps(org: OrgScope, limit: int, cursor: str | None) -> dict[str, Any]:
-    from apps.tools.registry import TOOLS
-
     return TOOLS["list_apps"].answer(org, {"limit": limit} | ({"cursor": cursor} if cursor else {}))
 
 
 def page_of_deployments(org: OrgScope, app_id: str, limit: int, cursor: str | None) -> dict[str, Any]:
-    from apps.tools.registry import TOOLS
-
     data = {"applicationId": app_id, "limit": limit} | ({"cursor": cursor} if cursor else {})
     return TOOLS["list_deployments"].answer(org, data)
 

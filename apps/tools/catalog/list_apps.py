@@ -30,7 +30,7 @@ class AppShape(Shape):
     kind = Word(APP_KINDS)
     status = Word(APP_STATUSES)
     upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
-    source = SourceShape(source="*")
+    source = SourceShape(source="*")  # type: ignore[assignment]  # Field.source, but this is how fields are declared
     primaryUrl = Url(source="primary_url", allow_null=True)
     lastDeployedAt = Time(source="last_deployed_at", allow_null=True)
     createdAt = Time(source="created_at")

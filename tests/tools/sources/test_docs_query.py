@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.tools.sources import docs_query
 from apps.tools.sources.docs import Docs
-from apps.tools.sources.docs_query import _distance, expression
+from apps.tools.sources.docs_query import Ranked, _distance, expression, rank
 from tests.tools.sources.test_docs import write
 
 PAGES = {
@@ -127,6 +128,20 @@ def test_a_query_becomes_quoted_words_and_phrases(
     connection: sqlite3.Connection, query: str, expected: str | None
 ) -> None:
     assert expression(connection, query) == expected
+
+
+class Lists:
+    """Stands for a connection: page 2 has the best section, page 1 the best text."""
+
+    def execute(self, statement: str, _: object) -> list[tuple[float, ...]]:
+        sections = [(20, 2, -5.0), (10, 1, -4.0), (21, 2, -1.0)]
+        return sections if statement == docs_query._SECTIONS else [(1, -5.0), (2, -4.0)]
+
+
+def test_pages_that_two_lists_rank_the_other_way_round_come_by_path() -> None:
+    score = round((1 / 21 + 1 / 22) / (2 / 21), 4)
+
+    assert rank(Lists(), "", 5) == [Ranked(1, 10, score), Ranked(2, 20, score)]
 
 
 def test_a_query_of_stop_words_uses_them(searched: Docs) -> None:

@@ -1,0 +1,43 @@
+# What there is to run. A recipe is a command or two; what is longer is a script in bin/.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test check openapi bench requirements environment clients
+BIN := .venv/bin
+# Checks need Django's settings, but nobody's database and nothing outside the checkout.
+LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
+MANAGE := $(LOCAL) $(BIN)/python manage.py
+# For example: make test ARGS="-k cursor"
+ARGS :=
+
+help: ## List what there is to run
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## Do everything that is needed, then serve the demo on http://localhost:8000 (PORT=8001 moves it)
+	@bin/run
+
+test: environment ## Run the whole suite on SQLite, then on PostgreSQL (ARGS="-k cursor" narrows it)
+	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python -m pytest -n logical $(ARGS)
+	$(BIN)/python bin/postgres.py -- $(BIN)/python -m pytest -n logical $(ARGS)
+
+check: environment ## Lint, types, layers, migrations, production settings, openapi.json and typed clients
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(LOCAL) $(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(MANAGE) makemigrations --check --dry-run
+	bin/check-deploy
+	$(MANAGE) openapi --check tests/openapi.json
+	bin/check-clients tests/openapi.json
+
+openapi: environment ## Rewrite tests/openapi.json, the published contract
+	$(MANAGE) openapi tests/openapi.json
+
+bench: environment ## Compare the cost of an answer with plain Django and DRF views, on PostgreSQL
+	$(BIN)/python bin/postgres.py -- $(BIN)/python benchmarks/bench.py $(ARGS)
+
+requirements: environment ## Pin what pyproject.toml asks for, with hashes
+	bin/requirements $(ARGS)
+
+environment:
+	@bin/environment dev

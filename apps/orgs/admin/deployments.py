@@ -1,0 +1,62 @@
+"""What runs and what was deployed: domains, previews and deployments."""
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+
+from apps.orgs.admin.facts import EdgeFactInline
+from apps.orgs.admin.finding import OrganizationFilter
+from apps.orgs.admin.readonly import OwnedAdmin, links
+from apps.orgs.models import Deployment, Domain, Preview
+
+NEWEST_FIRST = ("-created_at", "-id")
+
+
+@admin.register(Domain)
+class DomainAdmin(OwnedAdmin):
+    ids = {"dom": "id", "app": "app_id", "prv": "preview_id"}
+    order_within = ("host", "path", "id")
+    list_display = ("host", "path", "app", "organization", "https", "is_enabled")
+    list_select_related = ("app", "organization")
+    fields = (
+        "host", "path", "https", "port", "certificate_type", "is_enabled", "app", "preview", "organization", "platform",
+        "external_id", "id", "created_at",
+    )  # fmt: skip
+    inlines = (EdgeFactInline,)
+
+
+@admin.register(Preview)
+class PreviewAdmin(OwnedAdmin):
+    ids = {"prv": "id", "app": "app_id"}
+    order_within = NEWEST_FIRST
+    search_help_text = "The id of a preview or of an application, or the platform's id."
+    list_display = ("branch", "pull_request_number", "app", "organization", "status", "created_at")
+    list_select_related = ("app", "organization")
+    list_filter = (OrganizationFilter, "status")
+    fieldsets = (
+        (None, {"fields": ("branch", "status", "upstream_status", "url", "created_at", "expires_at")}),
+        ("Pull request", {"fields": ("pull_request_number", "pull_request_title", "pull_request_url")}),
+        ("Where it belongs", {"fields": ("organization", "app", "belongings", "platform", "external_id", "id")}),
+    )
+
+    @admin.display(description="What it has")
+    def belongings(self, preview: Preview) -> SafeString:
+        return links([("Domains", "domain", {"q": preview.id}), ("Deployments", "deployment", {"q": preview.id})])
+
+
+@admin.register(Deployment)
+class DeploymentAdmin(OwnedAdmin):
+    ids = {"dep": "id", "app": "app_id", "prv": "preview_id"}
+    order_within = NEWEST_FIRST
+    search_help_text = (
+        "The id of a deployment, an application or a preview, or the platform's id. "
+        "The newest come first once the list is narrowed to one organization, application or preview."
+    )
+    list_display = ("title", "status", "app", "organization", "created_at")
+    list_select_related = ("app", "organization")
+    list_filter = (OrganizationFilter, "status")
+    fieldsets = (
+        (None, {"fields": ("title", "status", "upstream_status", "error_message", "trigger")}),
+        ("Version", {"fields": ("branch", "commit_sha", "commit_message")}),
+        ("When", {"fields": ("created_at", "started_at", "finished_at")}),
+        ("Where it belongs", {"fields": ("organization", "app", "preview", "platform", "external_id", "id")}),
+    )

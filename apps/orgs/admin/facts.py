@@ -1,0 +1,45 @@
+"""What was seen of an application's health, on the page of what it was seen of."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from apps.orgs.admin.labels import HELP_TEXTS, LABELS
+from apps.orgs.admin.readonly import Looking
+from apps.orgs.models import AppFact, EdgeFact
+
+
+class FactInline(Looking, admin.StackedInline):
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        return super().get_formset(request, obj, labels=LABELS, help_texts=HELP_TEXTS, **kwargs)
+
+
+class EdgeFactInline(FactInline):
+    model = EdgeFact
+    verbose_name = "Seen from outside"
+    verbose_name_plural = "Last look from outside"
+    fields = readonly_fields = (
+        "checked_at", "reachable", "http_status", "latency_ms", "dns_status", "tls_issuer", "tls_not_after",
+        "tls_is_valid", "error",
+    )  # fmt: skip
+
+
+class AppFactInline(FactInline):
+    model = AppFact
+    verbose_name = "Last seen"
+    verbose_name_plural = "Health"
+    fields = readonly_fields = (
+        "uptime_24h", "latency_p50_ms", "latency_p95_ms", "has_runtime", "desired_replicas", "running_replicas",
+        "copies",
+    )  # fmt: skip
+
+    @admin.display(description="Each copy")
+    def copies(self, fact: AppFact) -> SafeString:
+        return format_html_join("", "<div>{} since {} {}</div>", (_words(instance) for instance in fact.instances))
+
+
+def _words(instance: dict[str, Any]) -> tuple[str, str, str]:
+    return instance["state"], instance.get("since") or "an unknown time", instance.get("message") or ""

@@ -1,0 +1,91 @@
+"""Projects, environments, applications and source connections."""
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+
+from apps.orgs.admin.facts import AppFactInline
+from apps.orgs.admin.finding import OrganizationFilter
+from apps.orgs.admin.readonly import Looking, OwnedAdmin, links
+from apps.orgs.models import App, Environment, Project, SourceConnection
+
+
+class EnvironmentInline(Looking, admin.TabularInline):
+    model = Environment
+    fields = readonly_fields = ("name", "is_default", "external_id")
+    show_change_link = True
+    ordering = ("sort_key", "id")
+
+
+@admin.register(Project)
+class ProjectAdmin(OwnedAdmin):
+    ids = {"prj": "id"}
+    list_display = ("name", "organization", "external_id", "created_at")
+    list_select_related = ("organization",)
+    fields = ("name", "description", "organization", "belongings", "platform", "external_id", "id", "created_at")
+    inlines = (EnvironmentInline,)
+
+    @admin.display(description="What is in it")
+    def belongings(self, project: Project) -> SafeString:
+        return links(
+            (words, model, {"q": project.id})
+            for words, model in (
+                ("Applications", "app"),
+                ("Variable names", "envvarname"),
+                ("Secret names", "orgsecretname"),
+            )
+        )
+
+
+@admin.register(Environment)
+class EnvironmentAdmin(OwnedAdmin):
+    ids = {"env": "id", "prj": "project_id"}
+    list_display = ("name", "project", "organization", "is_default")
+    list_select_related = ("project", "organization")
+    fields = ("name", "is_default", "project", "organization", "belongings", "platform", "external_id", "id")
+
+    @admin.display(description="What is in it")
+    def belongings(self, environment: Environment) -> SafeString:
+        narrowed = {"q": environment.id}
+        return links([("Applications", "app", narrowed), ("Variable names", "envvarname", narrowed)])
+
+
+@admin.register(App)
+class AppAdmin(OwnedAdmin):
+    ids = {"app": "id", "prj": "project_id", "env": "environment_id", "con": "connection_id"}
+    list_display = ("name", "status", "project", "organization", "last_deployed_at")
+    list_select_related = ("project", "organization")
+    list_filter = (OrganizationFilter, "status")
+    fieldsets = (
+        (None, {"fields": ("name", "slug", "description", "kind", "status", "upstream_status", "primary_url")}),
+        ("Where it belongs", {"fields": ("organization", "project", "environment", "belongings")}),
+        ("What it is built from", {"fields": ("source_type", "repository", "branch", "image", "connection")}),
+        ("Record", {"fields": ("platform", "external_id", "id", "created_at", "last_deployed_at", "names_skipped")}),
+    )
+    inlines = (AppFactInline,)
+
+    @admin.display(description="What it has")
+    def belongings(self, app: App) -> SafeString:
+        return links(
+            (words, model, {"q": app.id})
+            for words, model in (
+                ("Domains", "domain"),
+                ("Previews", "preview"),
+                ("Deployments", "deployment"),
+                ("Variable names", "envvarname"),
+            )
+        )
+
+
+@admin.register(SourceConnection)
+class SourceConnectionAdmin(OwnedAdmin):
+    ids = {"con": "id"}
+    list_display = ("name", "type", "account_login", "organization", "credentials")
+    list_select_related = ("organization",)
+    fields = (
+        "name", "type", "account_login", "base_url", "credentials", "organization", "belongings", "platform",
+        "external_id", "id",
+    )  # fmt: skip
+
+    @admin.display(description="What is built from it")
+    def belongings(self, connection: SourceConnection) -> SafeString:
+        return links([("Applications", "app", {"q": connection.id})])

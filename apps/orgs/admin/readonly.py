@@ -1,0 +1,119 @@
+"""What every list and every row of an organization has in common in the admin.
+
+A row that a sync owns is only looked at. One that no platform told was entered by hand: it may be corrected or removed.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import JSONField, Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from apps.orgs.admin.finding import OrganizationFilter, by_id, by_words
+from apps.orgs.admin.labels import HELP_TEXTS, LABELS
+from apps.orgs.admin.paging import CappedPaginator
+from apps.orgs.text import fold
+
+
+class ListAdmin(admin.ModelAdmin):
+    """A list that stays fast at 100,000 rows: nothing is counted to the end, sorted at will or changed in bulk."""
+
+    paginator = CappedPaginator
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    sortable_by = ()
+    list_per_page = 50
+    actions = None
+
+    def get_form(self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any) -> Any:
+        words = {"labels": LABELS, "help_texts": HELP_TEXTS}
+        return super().get_form(request, obj, change=change, **words | kwargs)
+
+
+class Looking:
+    """Mixed into an admin or an inline: nothing can be added, changed or deleted."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class OwnedAdmin(ListAdmin):
+    """Rows of organizations.
+
+    `ids` names the column for each prefix of an id that the search understands. `order_within` is the order of a list
+    narrowed to one organization or to what such an id names; other lists go by id, the only order that every row of
+    every organization has an index for.
+    """
+
+    ids: Mapping[str, str] = {}
+    order_within: tuple[str, ...] = ("sort_key", "id")
+    list_filter: ClassVar[Any] = (OrganizationFilter,)
+    search_fields = ("id",)  # shows the search box; get_search_results says what it does
+    search_help_text = "An id, the platform's id, or how a name begins (capitals do not matter)."
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        is_narrow = request.GET.get("organization") or request.GET.get("q", "").strip()[:3] in self.ids
+        return self.order_within if is_narrow else ("pk",)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        found = by_id(queryset, {"org": "organization_id"} | dict(self.ids), term)
+        return (by_words(queryset, term) if found is None else found), False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        names = flatten_fieldsets(self.get_fieldsets(request, obj))
+        return [name for name in names if not _is_plain(self.model, str(name))]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_by_hand(obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return is_by_hand(obj) and super().has_delete_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        if hasattr(obj, "sort_key"):
+            obj.sort_key = fold(obj.name)
+        super().save_model(request, obj, form, change)
+
+
+def is_by_hand(row: Any) -> bool:
+    # A template of the catalogue has no platform, but an id that its file gives it.
+    return row is not None and row.platform_id is None and getattr(row, "external_id", None) is None
+
+
+def _is_plain(model: type[Model], name: str) -> bool:
+    """Whether a column can be typed in: what ties a row to others stays, so that none leaves its organization."""
+    try:
+        field = model._meta.get_field(name)
+    except FieldDoesNotExist:
+        return False
+    return bool(field.editable) and not field.is_relation and not isinstance(field, JSONField)
+
+
+def links(targets: Iterable[tuple[str, str, Mapping[str, str]]]) -> SafeString:
+    """Links to lists: (words, model's name, what the list is narrowed by)."""
+    addresses = (
+        (f"{reverse(f'admin:orgs_{model}_changelist')}?{urlencode(narrowed)}", words)
+        for words, model, narrowed in targets
+    )
+    return format_html_join(" · ", '<a href="{}">{}</a>', addresses)

@@ -1,0 +1,128 @@
+"""Lists that stay fast, and how operators find what they look for."""
+
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+
+from apps.orgs.admin import paging
+from apps.orgs.models import (
+    App,
+    Deployment,
+    Domain,
+    EnvVarName,
+    Membership,
+    Organization,
+    Project,
+    User,
+)
+from tests.factories import Fill
+from tests.orgs.operators import LISTED, add_more, list_of, page_of, plan_of, queries_of, rows_of
+
+
+@pytest.mark.parametrize("model", LISTED)
+def test_a_list_asks_as_many_queries_for_fifty_rows_as_for_one(operator: Client, acme: Fill, model: Any) -> None:
+    narrowed = {} if model in (Organization, User) else {"organization": "acme"}
+    for _ in range(2):  # the first answer fills caches, such as that of content types
+        before = queries_of(lambda: operator.get(list_of(model), narrowed))
+    add_more(model, acme, 49)
+    after = queries_of(lambda: operator.get(list_of(model), narrowed))
+    assert len(after) == len(before) <= 6, [query["sql"] for query in after]
+
+
+def test_an_organizations_page_asks_as_many_queries_for_fifty_members_as_for_one(operator: Client, acme: Fill) -> None:
+    page = page_of(acme.organization)
+    for _ in range(2):
+        before = queries_of(lambda: operator.get(page))
+    add_more(Membership, acme, 49)
+    assert len(queries_of(lambda: operator.get(page))) == len(before) <= 8
+
+
+@pytest.mark.parametrize(
+    ("model", "term", "found"),
+    [
+        (App, "ACME A", ["acme app"]),
+        (App, "app", []),
+        (App, "same-key", ["acme app"]),
+        (App, "zz\U0010ffff'\"%_", []),
+        (Domain, "acme.ex", ["acme.example.com/"]),
+        (Project, "acme", ["acme project"]),
+        (EnvVarName, "acme_u", ["ACME_URL"]),
+        (Organization, "RIV", ["Rival"]),
+        (User, "MEMBER@", ["member@example.com"]),
+        (User, "example", []),
+    ],
+)
+def test_a_search_knows_the_beginning_of_a_name_and_the_platforms_id(
+    operator: Client, acme: Fill, model: Any, term: str, found: list[str]
+) -> None:
+    App.objects.filter(id=acme.app.id).update(platform=acme.platform)
+    assert [str(row) for row in rows_of(operator.get(list_of(model), {"q": term}))] == found
+
+
+def test_a_search_knows_ids_of_rows_and_of_what_they_belong_to(operator: Client, acme: Fill, rival: Fill) -> None:
+    for term in (acme.deployment.id, acme.app.id, acme.organization.id, f" {acme.app.id} "):
+        assert rows_of(operator.get(list_of(Deployment), {"q": term})) == [acme.deployment]
+    assert rows_of(operator.get(list_of(Deployment), {"q": acme.template.id})) == []
+
+
+def test_a_list_is_narrowed_by_an_organizations_slug(operator: Client, acme: Fill) -> None:
+    assert rows_of(operator.get(list_of(App), {"organization": " Acme "})) == [acme.app]
+    for slug in ("nobody", "not a slug", "\0", "%"):
+        assert rows_of(operator.get(list_of(App), {"organization": slug})) == []
+
+
+def test_the_filter_keeps_the_search_and_names_no_other_organization(operator: Client) -> None:
+    page = operator.get(
+        list_of(App), {"organization": "acme", "q": "a<b", "status__exact": "idle", "p": "1"}
+    ).content.decode()
+    assert '<input type="hidden" name="q" value="a&lt;b">' in page
+    assert '<input type="hidden" name="status__exact" value="idle">' in page
+    assert 'type="hidden" name="p"' not in page
+    assert "Rival" not in page
+
+
+def test_deployments_of_an_organization_or_an_application_come_newest_first(operator: Client, acme: Fill) -> None:
+    add_more(Deployment, acme, 5)
+    newest_first = list(Deployment.objects.filter(app=acme.app).order_by("-created_at", "-id"))
+    for narrowed in ({"organization": "acme"}, {"q": acme.app.id}):
+        assert rows_of(operator.get(list_of(Deployment), narrowed)) == newest_first
+
+
+@pytest.mark.parametrize(
+    ("model", "narrowed", "index"),
+    [
+        (Deployment, {"organization": "acme"}, "deployment_recent"),
+        (Deployment, {"q": "app_00000000000000000000000000"}, "deployment_newest"),
+        (Deployment, {}, "orgs_deployment"),
+        (App, {"organization": "acme"}, "app_by_name"),
+        (App, {"organization": "acme", "q": "acme"}, "app_by_name"),
+        (App, {"q": "prj_00000000000000000000000000"}, "app_of_project"),
+    ],
+)
+def test_the_page_of_a_list_walks_an_index(operator: Client, model: Any, narrowed: dict[str, str], index: str) -> None:
+    queries = queries_of(lambda: operator.get(list_of(model), narrowed))
+    page = next(
+        query["sql"]
+        for query in queries
+        if f'FROM "{model._meta.db_table}" ' in query["sql"] and "ORDER" in query["sql"]
+    )
+    plan = plan_of(page)
+    table = model._meta.db_table
+    assert f"SCAN {table}\n" not in plan
+    assert f"Seq Scan on {table}" not in plan
+    assert index in plan, plan
+
+
+def test_a_long_list_is_not_counted_to_its_end(operator: Client, acme: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_more(Deployment, acme, 7)
+    monkeypatch.setattr(paging, "CAP", 5)
+    monkeypatch.setattr(admin.site._registry[Deployment], "list_per_page", 2)
+    monkeypatch.setattr(admin.site._registry[Deployment], "list_max_show_all", 0)
+
+    page = operator.get(list_of(Deployment), {"p": "3"})
+
+    assert "more than 5 deployments" in page.content.decode()
+    assert len(rows_of(page)) == 1
+    assert operator.get(list_of(Deployment), {"p": "4"}).status_code == 302  # to the first page

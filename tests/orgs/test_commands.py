@@ -1,0 +1,231 @@
+"""The commands that operators type."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.orgs.ids import derived_id
+from apps.orgs.models import App, Membership, Organization, Platform, Template, User
+from apps.orgs.sync.apply import apply
+from apps.orgs.sync.export import export
+from tests.orgs.sync.snapshots import manifest_platform, rich
+
+pytestmark = pytest.mark.django_db
+
+MANIFEST = """
+version: 1
+projects:
+  - key: p
+    name: Project
+    apps:
+      - {key: a, name: App, source: {type: upload}}
+"""
+
+
+def run(*arguments: str, **options: Any) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out, **options)
+    return out.getvalue()
+
+
+@pytest.fixture
+def acme_org() -> Organization:
+    return Organization.objects.create(slug="acme", name="Acme")
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    file = tmp_path / "acme.yaml"
+    file.write_text(MANIFEST)
+    return file
+
+
+def test_sync_manifest_makes_the_rows(acme_org: Organization, manifest: Path) -> None:
+    assert run("sync_manifest", "acme", str(manifest)) == "acme: 2 rows created, 0 updated, 0 deleted.\n"
+    assert App.objects.get().organization == acme_org
+    assert run("sync_manifest", acme_org.pk, str(manifest)) == "acme: nothing had changed.\n"
+
+
+def test_sync_manifest_reads_standard_input(acme_org: Organization, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(MANIFEST.encode())))
+    run("sync_manifest", "acme", "-")
+    assert App.objects.count() == 1
+
+
+def test_a_wrong_manifest_changes_nothing(acme_org: Organization, manifest: Path) -> None:
+    run("sync_manifest", "acme", str(manifest))
+    manifest.write_text(MANIFEST.replace("key: a", "key: b").replace("upload", "ftp") + "colour: red\n")
+    with pytest.raises(CommandError) as raised:
+        run("sync_manifest", "acme", str(manifest))
+    assert str(raised.value).splitlines() == [
+        f"Nothing was changed: 2 problems in {manifest}.",
+        "line 7: projects[0].apps[0].source.type: must be one of github, gitlab, bitbucket, gitea, git, docker, upload",
+        "line 8: manifest: unknown key: the keys here are version, asOf, connections, projects, secrets, templates",
+    ]
+    assert raised.value.returncode == 1
+    assert App.objects.get().external_id == "a"
+    assert Platform.objects.get().last_sync_status == "ok"
+
+
+def test_sync_manifest_can_only_check(acme_org: Organization, manifest: Path) -> None:
+    assert "is a good manifest" in run("sync_manifest", "acme", str(manifest), "--check")
+    assert not App.objects.exists()
+    assert not Platform.objects.exists()
+
+
+@pytest.mark.parametrize("command", ["sync_manifest", "export_manifest", "add_member"])
+@pytest.mark.parametrize("name", ["nobody", "org_00000000000000000000000000"])
+def test_an_organization_that_is_not_there_is_told(command: str, name: str) -> None:
+    rest = {"sync_manifest": ["x.yaml"], "export_manifest": [], "add_member": ["a@example.com"]}[command]
+    with pytest.raises(CommandError, match=f"There is no organization {name}"):
+        run(command, name, *rest)
+
+
+def test_a_file_that_is_not_there_is_told(acme_org: Organization, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot be read: No such file or directory"):
+        run("sync_manifest", "acme", str(tmp_path / "none.yaml"))
+
+
+def test_export_manifest_writes_what_sync_manifest_reads(tmp_path: Path) -> None:
+    platform = manifest_platform()
+    apply(platform, rich())
+    file = tmp_path / "out.yaml"
+    assert run("export_manifest", "acme") == export(platform)
+    run("export_manifest", "acme", "--output", str(file))
+    assert file.read_text(encoding="utf-8") == export(platform)
+    assert run("sync_manifest", "acme", str(file)) == "acme: nothing had changed.\n"
+
+
+def test_export_manifest_says_what_is_missing(acme_org: Organization, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="acme has no dokploy platform"):
+        run("export_manifest", "acme", "--platform", "dokploy")
+    for name in ("one", "two"):
+        Platform.objects.create(organization=acme_org, kind="dokploy", name=name)
+    with pytest.raises(CommandError, match="acme has 2 dokploy platforms: choose one with --name"):
+        run("export_manifest", "acme", "--platform", "dokploy")
+    run("export_manifest", "acme", "--platform", "dokploy", "--name", "two")
+    with pytest.raises(CommandError, match="cannot be written"):
+        run("export_manifest", "acme", "--platform", "dokploy", "--name", "two", "--output", str(tmp_path))
+
+
+def test_sync_templates_takes_templates_only(manifest: Path) -> None:
+    with pytest.raises(CommandError, match="must hold templates and nothing else"):
+        run("sync_templates", str(manifest))
+    manifest.write_text("version: 1\ntemplates: [{key: t, name: T, description: D}]\n")
+    assert run("sync_templates", str(manifest)) == "Templates: 1 rows created, 0 updated, 0 deleted.\n"
+    assert Template.objects.get().organization is None
+
+
+def test_create_organization() -> None:
+    said = run("create_organization", "acme", "--name", "Acme", "--plan", "team")
+    organization = Organization.objects.get()
+    assert (organization.slug, organization.name, organization.plan) == ("acme", "Acme", "team")
+    assert organization.pk in said
+    with pytest.raises(CommandError, match="There is already an organization acme"):
+        run("create_organization", "acme", "--name", "Acme")
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "sentence"),
+    [("Not OK", "x", "slug: Use lowercase letters"), ("ok", "", "name: "), ("ok", "x" * 101, "name: ")],
+)
+def test_an_organization_needs_a_good_slug_and_name(slug: str, name: str, sentence: str) -> None:
+    with pytest.raises(CommandError, match=sentence):
+        run("create_organization", slug, "--name", name)
+
+
+def test_create_operator_takes_the_password_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTHOLE_OPERATOR_PASSWORD", "correct horse battery")
+    run("create_operator", "Ada@Example.com")
+    ada = User.objects.get(email="ada@example.com")
+    assert (ada.is_staff, ada.is_superuser) == (True, True)
+    assert ada.check_password("correct horse battery")
+    with pytest.raises(CommandError, match="There is already a user ada@"):
+        run("create_operator", "ada@example.com")
+
+
+def test_create_operator_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+    run("create_operator", "ada@example.com")
+    assert User.objects.get().check_password("correct horse battery")
+
+
+def test_create_operator_asks_twice_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr("sys.stdin", terminal)
+    answers = iter(["correct horse battery", "correct horse battery", "one", "another"])
+    monkeypatch.setattr("apps.orgs.management.commands.create_operator.getpass", lambda prompt: next(answers))
+    run("create_operator", "ada@example.com")
+    with pytest.raises(CommandError, match="The two passwords differ"):
+        run("create_operator", "grace@example.com")
+
+
+@pytest.mark.parametrize(
+    ("email", "password", "sentence"),
+    [
+        ("ada", "correct horse battery", "ada is not an e-mail address"),
+        ("ada@example.com", "short", "too short"),
+        ("ada@example.com", "password123", "too common"),
+        ("ada@example.com", "", "A password is needed"),
+    ],
+)
+def test_an_operator_needs_a_good_address_and_password(
+    email: str, password: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{password}\n"))
+    with pytest.raises(CommandError, match=sentence):
+        run("create_operator", email)
+    assert not User.objects.exists()
+
+
+def test_add_member_makes_an_account_without_a_password(acme_org: Organization) -> None:
+    said = run("add_member", "acme", "Ada@Example.com", "--name", "Ada")
+    assert said == "ada@example.com is now member of acme.\n"
+    membership = Membership.objects.get(organization=acme_org)
+    assert (membership.user.name, membership.role) == ("Ada", "member")
+    assert not membership.user.has_usable_password()
+    assert not membership.user.is_staff
+
+
+def test_add_member_changes_a_role_only_when_told(acme_org: Organization) -> None:
+    run("add_member", "acme", "ada@example.com", "--role", "owner")
+    assert run("add_member", "acme", "ada@example.com") == "ada@example.com is owner of acme already.\n"
+    assert (
+        run("add_member", "acme", "ada@example.com", "--role", "member") == "ada@example.com is now member of acme.\n"
+    )
+    assert Membership.objects.get().role == "member"
+
+
+def test_add_member_refuses_what_is_no_address(acme_org: Organization) -> None:
+    with pytest.raises(CommandError, match="nobody is not an e-mail address"):
+        run("add_member", "acme", "nobody")
+    with pytest.raises(CommandError, match="at most 100 characters"):
+        run("add_member", "acme", "a@example.com", "--name", "x" * 101)
+    assert not User.objects.exists()
+
+
+def test_load_demo_is_for_local_installations_only(settings: Any) -> None:
+    settings.IS_LOCAL = False
+    with pytest.raises(CommandError, match="only where PORTHOLE_ENV is local"):
+        run("load_demo")
+    assert not Organization.objects.exists()
+
+
+def test_load_demo_can_be_run_again(settings: Any) -> None:
+    run("load_demo")
+    user = User.objects.get(email=settings.DEMO_EMAIL)
+    user.set_password("something else entirely")
+    user.is_staff = False
+    user.save()
+    said = run("load_demo")
+    assert said.count("nothing had changed") == 3
+    user.refresh_from_db()
+    assert user.check_password(settings.DEMO_PASSWORD)
+    assert user.is_staff
+    assert user.is_superuser
+    assert list(user.memberships.values_list("organization__slug", "role")) == [("demo", "owner")]
+    assert Organization.objects.get(slug="demo").pk == derived_id("org", "demo", "demo")
