@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test check openapi bench requirements environment clients
+.PHONY: help run test check openapi bench requirements packages environment
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
@@ -16,7 +16,7 @@ help: ## List what there is to run
 run: ## Do everything that is needed, then serve the demo on http://localhost:8000 (PORT=8001 moves it)
 	@bin/run
 
-test: environment ## Run the whole suite on SQLite, then on PostgreSQL (ARGS="-k cursor" narrows it)
+test: packages environment ## Run the whole suite on SQLite, then on PostgreSQL (ARGS="-k cursor" narrows it)
 	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python -m pytest -n logical $(ARGS)
 	$(BIN)/python bin/postgres.py -- $(BIN)/python -m pytest -n logical $(ARGS)
 
@@ -34,10 +34,13 @@ openapi: environment ## Rewrite tests/openapi.json, the published contract
 	$(MANAGE) openapi tests/openapi.json
 
 bench: environment ## Compare the cost of an answer with plain Django and DRF views, on PostgreSQL
-	$(BIN)/python bin/postgres.py -- $(BIN)/python benchmarks/bench.py $(ARGS)
+	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python bin/postgres.py -- $(BIN)/python benchmarks/bench.py $(ARGS)
 
 requirements: environment ## Pin what pyproject.toml asks for, with hashes
 	bin/requirements $(ARGS)
+
+packages:
+	@bin/system-packages
 
 environment:
 	@bin/environment dev

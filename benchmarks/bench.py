@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ |= {"PORTHOLE_ENV": "local", "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "bench"}
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-import django  # noqa: E402
+import django
 
 django.setup()
 

@@ -63,7 +63,7 @@ class Api:
         """(field, type) of each problem of a 422."""
         response = self.post(tool, data)
         assert response.status_code == 422, response.content
-        return [(*problem["loc"][1:], None)[:1] + (problem["type"],) for problem in response.json()["detail"]]
+        return [((*problem["loc"][1:], None)[0], problem["type"]) for problem in response.json()["detail"]]
 
     def walk(self, tool: str, **data: Any) -> list[dict[str, Any]]:
         """All items of a list, page by page."""

@@ -47,7 +47,9 @@ class Fill:
 
 def fill(slug: str) -> Fill:
     organization = Organization.objects.create(slug=slug, name=slug.capitalize(), plan="team", synced_at=START)
-    platform = Platform.objects.create(organization=organization, kind="manifest", last_sync_at=START, last_sync_status="ok")
+    platform = Platform.objects.create(
+        organization=organization, kind="manifest", last_sync_at=START, last_sync_status="ok"
+    )
     connection = make(SourceConnection, organization, type="git", name=f"{slug} git", sort_key=f"{slug} git")
     project = make(Project, organization, name=f"{slug} project")
     environment = make(
@@ -65,11 +67,14 @@ def fill(slug: str) -> Fill:
         organization=organization, app=app, uptime_24h=0.99, has_runtime=True, desired_replicas=1, running_replicas=1,
         instances=[{"state": "running", "since": "2026-03-01T12:00:00.000Z", "message": None}],
     )  # fmt: skip
-    variable = make(EnvVarName, organization, app=app, name=f"{slug.upper()}_URL", scope="app", references=["project.X"])
+    variable = make(
+        EnvVarName, organization, app=app, name=f"{slug.upper()}_URL", scope="app", references=["project.X"]
+    )
     secret = make(OrgSecretName, organization, project=project, name=f"{slug.upper()}_KEY", scope="project")
     template = make(Template, organization, name=f"{slug} template", description="A template.", tags=",web,")
     return Fill(
-        organization, platform, connection, project, environment, app, preview, domain, deployment, variable, secret, template
+        organization, platform, connection, project, environment, app, preview, domain, deployment, variable, secret,
+        template,
     )  # fmt: skip
 
 
@@ -100,7 +105,9 @@ def make_more(fill: Fill, number: int) -> None:
     many = [f"{organization.slug} {n:04}" for n in range(number)]
     times = [START - timedelta(minutes=n // 2) for n in range(number)]  # two rows each share a time
     projects = [Project(organization=organization, name=name) for name in many]
-    apps = [App(organization=organization, project=project, name=name, slug=name, source_type="docker") for name in many]
+    apps = [
+        App(organization=organization, project=project, name=name, slug=name, source_type="docker") for name in many
+    ]
     templates = [Template(organization=organization, name=name, description="More.") for name in many]
     for row in (*projects, *apps, *templates):
         row.set_search_keys()
@@ -109,16 +116,25 @@ def make_more(fill: Fill, number: int) -> None:
         apps,
         templates,
         [Environment(organization=organization, project=project, name=name, sort_key=name) for name in many[:40]],
-        [Preview(organization=organization, app=app, branch=name, created_at=at) for name, at in zip(many, times, strict=True)],
-        [Domain(organization=organization, app=app, host=f"{n:04}.example.com", https=True) for n in range(number)],
-        [Deployment(organization=organization, app=app, title=name, created_at=at) for name, at in zip(many, times, strict=True)],
-        [EnvVarName(organization=organization, app=app, name=f"V{n}", sort_key=f"v{n}", scope="app") for n in range(number)],
-        [OrgSecretName(organization=organization, name=f"S{n}", sort_key=f"s{n}", scope="vault") for n in range(number)],
         [
-            SourceConnection(organization=organization, type="git", name=name, sort_key=name)
-            for name in many
+            Preview(organization=organization, app=app, branch=name, created_at=at)
+            for name, at in zip(many, times, strict=True)
         ],
-    ):  # fmt: skip
+        [Domain(organization=organization, app=app, host=f"{n:04}.example.com", https=True) for n in range(number)],
+        [
+            Deployment(organization=organization, app=app, title=name, created_at=at)
+            for name, at in zip(many, times, strict=True)
+        ],
+        [
+            EnvVarName(organization=organization, app=app, name=f"V{n}", sort_key=f"v{n}", scope="app")
+            for n in range(number)
+        ],
+        [
+            OrgSecretName(organization=organization, name=f"S{n}", sort_key=f"s{n}", scope="vault")
+            for n in range(number)
+        ],
+        [SourceConnection(organization=organization, type="git", name=name, sort_key=name) for name in many],
+    ):
         type(rows[0]).objects.bulk_create(rows)
     domains = Domain.objects.filter(app=app, edge__isnull=True)
     EdgeFact.objects.bulk_create(

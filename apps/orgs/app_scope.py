@@ -90,7 +90,7 @@ class AppScope:
         """Its health from stored facts, in three queries. Domains of previews and disabled ones tell nothing of it."""
         facts = AppFact.objects.filter(app_id=self.id).values(*APP_FACTS).first()
         last = (
-            Deployment.objects.filter(app_id=self.id, preview_id__isnull=True)
+            Deployment.objects.filter(app_id=self.id, is_preview=False)
             .order_by("-created_at", "-id")
             .values("id", "status", "created_at", "finished_at")
             .first()

@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.urls import path
+from drf_spectacular.drainage import set_override
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.drainage import set_override
 from drf_spectacular.utils import OpenApiExample
 
 from apps.tools.base import SCOPES, PageInput, Tool
@@ -128,14 +128,23 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
             schema["additionalProperties"] = False
             if schema.get("description") in INHERITED:
                 del schema["description"]
+            for field in schema["properties"].values():
+                # Generated clients would make an input with a default a required one; descriptions tell defaults.
+                field.pop("default", None)
     components["schemas"] |= SCHEMAS
     components["responses"] = dict(ERRORS)
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     for item in result["paths"].values():
         operation = item["post"]
-        operation.setdefault("requestBody", NO_INPUT)
+        body = operation.setdefault("requestBody", NO_INPUT)
+        body["required"] = _needs_input(body, components["schemas"])
         operation["responses"]["200"]["description"] = "The tool's result."
         operation["responses"] |= error_responses()
     result["info"]["description"] = DESCRIPTION
     result["tags"] = [{"name": scope.partition(":")[0], "description": text} for scope, text in SCOPES.items()]
     return result
+
+
+def _needs_input(body: dict[str, Any], schemas: dict[str, Any]) -> bool:
+    schema = body["content"]["application/json"]["schema"]
+    return "$ref" in schema and "required" in schemas[schema["$ref"].rpartition("/")[2]]

@@ -46,7 +46,6 @@ class Visit:
 
     def open(self, address: str) -> None:
         self.page.goto(self.origin + address)
-        self.page.wait_for_load_state("networkidle")
 
     def was_quiet(self) -> bool:
         assert self.complaints == []

@@ -203,7 +203,7 @@ def gunicorn(env: dict[str, str], *arguments: str) -> Iterator[Server]:
     process = start(*GUNICORN, "--log-level", "info", *arguments, env={"WEB_CONCURRENCY": "1", "PORT": str(port)} | env)
     server = Server(port, process)
     try:
-        server.line(lambda line: "Listening at" in line)
+        server.line(lambda line: "Booting worker" in line)  # by now the sockets are as gunicorn.conf.py wants them
         yield server
     finally:
         if process.poll() is None:

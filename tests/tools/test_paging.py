@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -240,6 +241,21 @@ def test_names_go_by_code_points_of_their_folded_form(api: Api, acme: Fill) -> N
     expected = sorted((fold(app.name), app.id) for app in made)
     assert [(fold(app["name"]), app["id"]) for app in api.walk("list_apps")] == expected
     assert [(fold(app["name"]), app["id"]) for app in api.walk("list_apps", limit=1)] == expected
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite compares by code point anyway")
+def test_the_databases_language_does_not_matter() -> None:
+    ordered_by = ("sort_key", "id", "host", "path")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name || '.' || column_name, collation_name FROM information_schema.columns "
+            "WHERE table_name LIKE 'orgs\\_%%' AND column_name = ANY(%s) AND data_type = 'character varying'",
+            [list(ordered_by)],
+        )
+        collations = dict(cursor.fetchall())
+    assert {"orgs_app.sort_key", "orgs_app.id", "orgs_domain.host", "orgs_domain.path"} <= set(collations)
+    assert set(collations.values()) == {"C"}
 
 
 def test_spellings_that_mean_the_same_are_neighbours() -> None:

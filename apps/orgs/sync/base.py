@@ -144,6 +144,7 @@ class Deployment:
     key: Annotated[str, KEY]
     app: Annotated[str, Ref("apps")]
     preview: Annotated[str | None, Ref("previews")] = None
+    is_preview: Annotated[bool, Flag()] = False  # of a preview that is gone; where preview is named, that says it
     status: Annotated[str, Choice(tuple(models.Deployment.Status.values))] = "unknown"
     upstream_status: Annotated[str | None, Text(50)] = None
     title: Annotated[str, Text(300)]

@@ -120,6 +120,8 @@ class Builder:
             case base.Secret(environment=str()):
                 project = self.projects_of_environments[record.environment or ""]
                 return {"project_id": self.ids["projects"][project]}
+            case base.Deployment(preview=str()):
+                return {"is_preview": True}
             case base.Template():
                 return {"tags": f",{','.join(record.tags)}," if record.tags else ","}
             case base.Fact():
@@ -180,7 +182,7 @@ def _last_deployed(snapshot: base.Snapshot) -> dict[str, datetime]:
     clean = base.fields_of(base.Deployment)["created_at"].bound.clean
     newest: dict[str, datetime] = {}
     for deployment in snapshot.deployments:
-        if deployment.status == Deployment.Status.SUCCEEDED and deployment.preview is None:
+        if deployment.status == Deployment.Status.SUCCEEDED and not (deployment.preview or deployment.is_preview):
             moment = clean(deployment.finished_at or deployment.created_at)
             newest[deployment.app] = max(moment, newest.get(deployment.app, moment))
     return newest

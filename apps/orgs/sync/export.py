@@ -54,6 +54,8 @@ def _record(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> Any:
             values[name] = getattr(row, name)
     if type is base.Secret and values["environment"] is not None:
         values["project"] = None  # it is that environment's
+    if type is base.Deployment and values["preview"] is not None:
+        values["is_preview"] = False  # the preview's name says it
     return type(**values)
 
 

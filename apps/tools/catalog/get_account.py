@@ -80,7 +80,7 @@ class AccountShape(Shape):
     viewer = ViewerShape(allow_null=True, help_text="Who the token stands for; null for the two fixed bearers.")
     quota = QuotaShape()
     resources = ResourcesShape()
-    connections = ConnectionShape(many=True, help_text="Those that can be used.")
+    connections = ConnectionShape(many=True, help_text="Those that can be used, the default first.")
     platform = PlatformShape()
     scopes = serializers.ListField(
         child=Word(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="What this token may."
@@ -198,8 +198,9 @@ def _limit(limit: int | None, used: int) -> Row:
 
 
 def _connections(org: OrgScope, default_id: str | None) -> list[dict[str, Any]]:
-    """The default is the operators' choice, else the only one there is."""
+    """By name after the default, which is the operators' choice, else the only one there is."""
     connections = org.connections()
     if default_id is None and len(connections) == 1:
         default_id = connections[0]["id"]
+    connections.sort(key=lambda connection: connection["id"] != default_id)
     return [connection | {"is_default": connection["id"] == default_id} for connection in connections]

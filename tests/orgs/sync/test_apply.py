@@ -169,6 +169,9 @@ def test_deployments_stay_while_their_application_exists() -> None:
     apply(platform, replace(rich(), deployments=(), previews=(), domains=(), edges=()))
     assert not Preview.objects.exists()
     assert list(Deployment.objects.values_list("preview", flat=True)) == [None, None]
+    # The preview's deployment does not turn into one of the application's own.
+    assert sorted(Deployment.objects.values_list("is_preview", flat=True)) == [False, True]
+    assert apply(platform, snapshot_of(platform)) == Changes()
     apply(platform, base.Snapshot())
     assert not Deployment.objects.exists()
 

@@ -13,7 +13,7 @@ from apps.orgs.models import Membership, Organization, User
 class Command(BaseCommand):
     help = (
         "Makes somebody a member of an organization, or changes a member's role. Somebody new gets an account without "
-        "a password, and chooses one through the password reset."
+        "a password."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

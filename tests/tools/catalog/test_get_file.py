@@ -1,0 +1,204 @@
+"""get_file. Without a repository: test_list_files.py; how files are cut: tests/tools/sources/test_chunks.py."""
+
+from base64 import b64decode
+from typing import Any
+
+import pytest
+
+from apps.tools.registry import TOOLS
+from tests.api import Api
+from tests.factories import Fill
+from tests.tools.catalog.contract import WIDEST, notation
+from tests.tools.sources.origins import Link, Submodule
+
+TREE = {
+    "README.md": "# Shop\nö\n",
+    "logo.png": b"\x89PNG\x00\xff",
+    "empty": "",
+    "apps": {"main.py": "print()\n", ".env": "SECRET=hunter2"},
+    ".env": "SECRET=hunter2",
+    ".env.example": "SECRET=",
+    "id_rsa": "hunter2",
+    "tls.key": "hunter2",
+    "link": Link("apps/main.py"),
+    "vendored": Submodule("1" * 40),
+}
+
+
+def refused(api: Api, fill: Fill, **inputs: Any) -> list[tuple[str | None, str]]:
+    return api.refused("get_file", applicationId=fill.app.id, **inputs)
+
+
+def test_it_answers_what_the_contract_says() -> None:
+    assert notation(TOOLS["get_file"].Output) == (
+        "{path,ref,commitSha,sha,size,encoding:utf-8|base64,content,isTruncated,nextOffset?,isStale}"
+    )
+
+
+def test_a_file_is_answered_with_what_it_is(api: Api, acme: Fill, checkout: Any) -> None:
+    commit = checkout.commit(TREE)
+    answer = api("get_file", applicationId=acme.app.id, path="README.md")
+    listed = {item["path"]: item for item in api("list_files", applicationId=acme.app.id)["items"]}
+    assert answer == {
+        "path": "README.md",
+        "ref": "main",
+        "commitSha": commit,
+        "sha": listed["README.md"]["sha"],
+        "size": 10,
+        "encoding": "utf-8",
+        "content": "# Shop\nö\n",
+        "isTruncated": False,
+        "nextOffset": None,
+        "isStale": False,
+    }
+
+
+def test_a_file_in_a_folder_an_empty_one_and_where_a_link_leads(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit(TREE)
+    for path, content in (("apps/main.py", "print()\n"), ("empty", ""), ("link", "apps/main.py")):
+        assert api("get_file", applicationId=acme.app.id, path=path)["content"] == content
+
+
+def test_bytes_that_are_no_text_are_base64(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit(TREE)
+    answer = api("get_file", applicationId=acme.app.id, path="logo.png")
+    assert (answer["encoding"], b64decode(answer["content"]), answer["size"]) == ("base64", b"\x89PNG\x00\xff", 6)
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["aé€𝔘" * 1000, b"\xff" + bytes(range(256)) * 20, "x" * 1024, "x" * 1025],
+    ids=["text", "bytes", "one", "two"],
+)
+def test_chunks_put_together_are_the_file(api: Api, acme: Fill, checkout: Any, data: Any) -> None:
+    checkout.commit({"f": data})
+    raw = data.encode() if isinstance(data, str) else data
+    together, offset, encodings = b"", 0, set()
+    while offset is not None:
+        chunk = api("get_file", applicationId=acme.app.id, path="f", offset=offset, maxBytes=1024)
+        content = chunk["content"].encode()
+        assert len(content) <= 1024
+        assert (chunk["size"], chunk["isTruncated"]) == (len(raw), chunk["nextOffset"] is not None)
+        together += b64decode(content) if chunk["encoding"] == "base64" else content
+        encodings.add(chunk["encoding"])
+        offset = chunk["nextOffset"]
+    assert together == raw
+    assert encodings == {"utf-8" if isinstance(data, str) else "base64"}
+
+
+def test_a_commit_keeps_chunks_of_one_version_together(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit({"f": "1" * 2000})
+    first = api("get_file", applicationId=acme.app.id, path="f", maxBytes=1024)
+    checkout.commit({"f": "2" * 2000})
+    rest = {"path": "f", "offset": first["nextOffset"]}
+    again = api("get_file", applicationId=acme.app.id, ref=first["commitSha"], **rest)
+    assert (again["content"], again["ref"], again["commitSha"]) == ("1" * 976, first["commitSha"], first["commitSha"])
+    assert api("get_file", applicationId=acme.app.id, **rest)["content"] == "2" * 976
+
+
+def test_64_kib_are_answered_at_once_and_no_more(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit({"f": "x" * 65537, "exact": "x" * 65536})
+    answer = api("get_file", applicationId=acme.app.id, path="f")
+    assert (len(answer["content"]), answer["isTruncated"], answer["nextOffset"]) == (65536, True, 65536)
+    assert api("get_file", applicationId=acme.app.id, path="exact")["isTruncated"] is False
+
+
+@pytest.mark.parametrize(("name", "problem"), [(".env", "secret_file"), ("id_rsa", "secret_file"), ("tls.key", "secret_file"), ("apps/.env", "secret_file")])  # fmt: skip
+def test_secrets_by_nature_are_not_read(api: Api, acme: Fill, checkout: Any, name: str, problem: str) -> None:
+    checkout.commit(TREE)
+    response = api.post("get_file", {"applicationId": acme.app.id, "path": name})
+    assert response.status_code == 422
+    assert "hunter2" not in response.content.decode()
+    assert refused(api, acme, path=name) == [("path", problem)]
+
+
+def test_an_example_of_a_secret_file_is_read(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit(TREE)
+    assert api("get_file", applicationId=acme.app.id, path=".env.example")["content"] == "SECRET="
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("apps", "is_directory"),
+        ("apps/", "is_directory"),
+        ("vendored", "is_directory"),
+        ("README.md/", "not_a_directory"),
+        ("README.md/x", "path_not_found"),
+        ("link/x", "path_not_found"),
+        ("nowhere", "path_not_found"),
+        ("../README.md", "path_not_found"),
+        ("apps/../README.md", "path_not_found"),
+        ("./README.md", "path_not_found"),
+        ("/README.md", "path_not_found"),
+        ("/etc/passwd", "path_not_found"),
+        ("../../../../etc/passwd", "path_not_found"),
+        ("apps//main.py", "path_not_found"),
+        (".git/config", "path_not_found"),
+        ("readme.md", "path_not_found"),
+        ("README.md ", "path_not_found"),
+        (".", "path_not_found"),
+        ("/", "path_not_found"),
+    ],
+)
+def test_only_files_of_the_repository_are_read(api: Api, acme: Fill, checkout: Any, path: str, problem: str) -> None:
+    checkout.commit(TREE)
+    assert refused(api, acme, path=path) == [("path", problem)]
+
+
+def test_what_is_only_in_the_working_tree_is_not_read(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit(TREE)
+    (checkout.folder / "uncommitted").write_text("hunter2")
+    assert refused(api, acme, path="uncommitted") == [("path", "path_not_found")]
+
+
+def test_a_file_of_1_mib_is_too_large(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit({"f": "x" * 2**20, "less": "x" * (2**20 - 1)})
+    assert refused(api, acme, path="f") == [("path", "too_large")]
+    last = api("get_file", applicationId=acme.app.id, path="less", offset=2**20 - 3)
+    assert (last["content"], last["nextOffset"]) == ("xx", None)
+
+
+def test_an_offset_is_a_place_in_the_file(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit({"f": "aé"})
+    assert api("get_file", applicationId=acme.app.id, path="f", offset=1)["content"] == "é"
+    assert api("get_file", applicationId=acme.app.id, path="f", offset=3)["content"] == ""
+    for offset in (2, 4, 2**53):
+        assert refused(api, acme, path="f", offset=offset) == [("offset", "out_of_range")]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "problem"),
+    [
+        ({"maxBytes": 1023}, ("maxBytes", "min_value")),
+        ({"maxBytes": 65537}, ("maxBytes", "max_value")),
+        ({"maxBytes": "2000"}, ("maxBytes", "invalid")),
+        ({"offset": -1}, ("offset", "min_value")),
+        ({"offset": 2**63}, ("offset", "max_value")),
+        ({"offset": True}, ("offset", "invalid")),
+        ({"path": ""}, ("path", "blank")),
+        ({"path": "x" * 1025}, ("path", "max_length")),
+        ({"ref": ""}, ("ref", "blank")),
+        ({"ref": "nowhere"}, ("ref", "ref_not_found")),
+        ({"ref": "--upload-pack=x"}, ("ref", "ref_not_found")),
+        ({"cursor": "x"}, ("cursor", "unknown_key")),
+    ],
+)
+def test_inputs_have_bounds(api: Api, acme: Fill, checkout: Any, inputs: Any, problem: tuple[str, str]) -> None:
+    checkout.commit(TREE)
+    assert refused(api, acme, **{"path": "README.md"} | inputs) == [problem]
+
+
+@pytest.mark.parametrize("character", WIDEST)
+def test_the_longest_answer_fits_into_128_kib(api: Api, acme: Fill, checkout: Any, character: str) -> None:
+    parents = [character * 255] * 4
+    folder: dict[str, Any] = {"f": character * (100_000 // len(character.encode()))}
+    for name in reversed(parents[1:]):
+        folder = {name: folder}
+    checkout.commit({parents[0]: folder})
+    path = "/".join([*parents, "f"])
+    response = api.post("get_file", {"applicationId": acme.app.id, "path": path})
+    assert response.status_code == 200
+    assert len(response.content) <= 128 * 1024
+    chunk = response.json()
+    assert chunk["nextOffset"] == len(chunk["content"].encode()) > 16_000
