@@ -33,6 +33,18 @@ CONTENT_SECURITY_POLICY = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
+# Of every page, also of one that is answered before Django's own middleware. The API's reader has its own policy.
+PAGE_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def is_plain(path: str) -> bool:
+    """Whether this is no page: the middleware that only pages need is passed by."""
+    return path.startswith(PLAIN_PATHS) and path != "/api/v1/docs"
+
 
 class RequestMiddleware:
     """Outermost: every answer, whatever it is, passes here."""
@@ -44,10 +56,13 @@ class RequestMiddleware:
         started = time.perf_counter()
         inbound = request.META.get("HTTP_X_REQUEST_ID", "")
         request.id = inbound if REQUEST_ID.match(inbound) else uuid.uuid4().hex  # type: ignore[attr-defined]
-        request.is_plain = request.path_info.startswith(PLAIN_PATHS)  # type: ignore[attr-defined]
+        request.is_plain = is_plain(request.path_info)  # type: ignore[attr-defined]
         _believe_proxies(request)
         response = self._answer(request)
         response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            for name, value in PAGE_HEADERS.items():
+                response.headers.setdefault(name, value)
         # RFC 9110 §8.6: none with 204, and with 304 only the length that the whole document would have.
         if isinstance(response, HttpResponse) and response.status_code not in (204, 304):
             response.headers.setdefault("Content-Length", str(len(response.content)))
@@ -119,11 +134,7 @@ class ForPages:
 
 
 class PageSecurity(ForPages, SecurityMiddleware):
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        response = super().process_response(request, response)
-        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
-        response.headers.setdefault("X-Frame-Options", "DENY")
-        return response
+    pass
 
 
 class PageStatics(ForPages, WhiteNoiseMiddleware):

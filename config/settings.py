@@ -152,6 +152,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W021"]
 # These look for Django's own names in MIDDLEWARE; config.middleware has subclasses that leave the API alone.
 SILENCED_SYSTEM_CHECKS += ["security.W001", "security.W002", "security.W003"]
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "apps.tools.errors.csrf_failure"
 
 REST_FRAMEWORK = {
     # A string, so that apps.tools does not import apps.oauthmcp.

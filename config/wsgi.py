@@ -11,8 +11,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 try:
     application = get_wsgi_application()
 
+    # Importable only now that Django is set up.
     from config.checks import refuse_bad_settings
 
     refuse_bad_settings()
+
+    # With --preload the workers share what this makes.
+    from apps.tools import schema
+
+    schema.document()
 except ImproperlyConfigured as error:
     sys.exit(f"Porthole does not start: {error}")

@@ -42,7 +42,9 @@ def docs(request: HttpRequest) -> HttpResponse:
 
 def home(request: HttpRequest) -> HttpResponse:
     """What somebody sees who opens the address in a browser."""
-    return render(request, "home.html", {"tools": TOOLS.values(), "is_local": settings.IS_LOCAL})
+    # The usual key is public knowledge; one that somebody chose instead is theirs to know.
+    bearer = "porthole-local-dev" if settings.LOCAL_DEV_BEARER == "porthole-local-dev" else None
+    return render(request, "home.html", {"tools": TOOLS.values(), "bearer": bearer})
 
 
 def _reading_only(request: HttpRequest) -> HttpResponse | None:

@@ -2,6 +2,7 @@
 
 import os
 import queue
+import signal
 import socket
 import subprocess
 import sys
@@ -39,6 +40,7 @@ def start(*arguments: str, env: dict[str, str]) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, *arguments],
         cwd=BASE_DIR, env=environment(env), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True,
     )  # fmt: skip
 
 
@@ -48,12 +50,12 @@ def run(*arguments: str, env: dict[str, str]) -> tuple[int, str]:
 
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """Exit status (below zero: it did not end by itself) and everything it said."""
     try:
         output, errors = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with the workers that a server has started
         output, errors = process.communicate()
-        raise AssertionError(f"It should have ended, but it runs:\n{output}{errors}") from None
     return process.returncode, output + errors
 
 
@@ -211,7 +213,7 @@ def gunicorn(env: dict[str, str], *arguments: str) -> Iterator[Server]:
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         server.close()
 

@@ -98,7 +98,7 @@ def given(values: dict[str, str | None], data_dir: Path) -> dict[str, str]:
 
 
 def check_refusal(status: int, said: str, variable: str) -> None:
-    assert status != 0, said
+    assert status > 0, said
     assert variable in said
     assert "Traceback" not in said
     assert "hunter2" not in said
@@ -115,11 +115,11 @@ def check_sentence(status: int, said: str, variable: str) -> None:
 @pytest.mark.parametrize(("values", "variable"), [case[1:] for case in BAD], ids=IDS)
 def test_bad_settings_stop_every_start(values: dict[str, str | None], variable: str, data_dir: Path) -> None:
     env = given(values, data_dir)
-    imported, checked = start(*IMPORT, env=env), start(*CHECK, env=env)
-    served = start(*GUNICORN, env={"PORT": str(free_port())} | env)
-    check_sentence(*finish(imported), variable)
-    check_refusal(*finish(checked), variable)
-    check_sentence(*finish(served), variable)
+    started = [start(*IMPORT, env=env), start(*CHECK, env=env), start(*GUNICORN, env={"PORT": str(free_port())} | env)]
+    imported, checked, served = (finish(process) for process in started)
+    check_sentence(*imported, variable)
+    check_refusal(*checked, variable)
+    check_sentence(*served, variable)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
+from apps.oauthmcp.bearer import _is_same
 from apps.tools.base import SCOPES
 from tests.api import Api
 from tests.factories import Fill
@@ -244,3 +245,9 @@ def test_a_refusal_asks_the_database_nothing(client: Client, db: None, django_as
     with django_assert_num_queries(0):
         response = client.post("/api/v1/tools/list_apps", headers={"authorization": "Bearer wrong"})
         assert response.status_code == 401
+
+
+def test_an_unset_secret_is_not_the_same_as_an_empty_token() -> None:
+    """The header reader drops empty tokens already; this holds by itself."""
+    assert not _is_same("", "")
+    assert _is_same("a", "a")

@@ -54,11 +54,12 @@ def test_the_first_page_says_what_this_is_and_what_can_be_asked(browser: Client)
     assert {"/api/v1/docs", "/api/v1/openapi.json", "/admin/"} <= set(Markup(page).addresses)
 
 
-def test_the_first_page_shows_a_call_that_works_in_local_and_no_key_elsewhere(browser: Client, settings: Any) -> None:
+def test_the_first_page_shows_a_call_with_the_usual_key_and_no_other(browser: Client, settings: Any) -> None:
     assert "Bearer porthole-local-dev" in browser.get("/").content.decode()
     assert "http://localhost/api/v1/tools/list_apps" in browser.get("/").content.decode()
-    settings.IS_LOCAL = False
-    assert "porthole-local-dev" not in browser.get("/").content.decode()
+    for key in ("", "chosen-by-somebody"):
+        settings.LOCAL_DEV_BEARER = key
+        assert "Bearer YOUR_TOKEN" in browser.get("/").content.decode()
 
 
 def test_the_reference_opens_and_takes_everything_from_here(browser: Client) -> None:

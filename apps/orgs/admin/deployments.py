@@ -58,5 +58,8 @@ class DeploymentAdmin(OwnedAdmin):
         (None, {"fields": ("title", "status", "upstream_status", "error_message", "trigger")}),
         ("Version", {"fields": ("branch", "commit_sha", "commit_message")}),
         ("When", {"fields": ("created_at", "started_at", "finished_at")}),
-        ("Where it belongs", {"fields": ("organization", "app", "preview", "platform", "external_id", "id")}),
+        (
+            "Where it belongs",
+            {"fields": ("organization", "app", "is_preview", "preview", "platform", "external_id", "id")},
+        ),
     )

@@ -20,6 +20,7 @@ LABELS = {
     "latency_ms": "Time to answer, in milliseconds",
     "latency_p50_ms": "Usual time to answer, in milliseconds",
     "latency_p95_ms": "Slow time to answer, in milliseconds",
+    "is_preview": "Brought out a preview",
     "last_deployed_at": "Last deployed",
     "last_sync_at": "Last read",
     "last_sync_status": "How that went",

@@ -27,13 +27,15 @@ class EdgeFact(Owned):
     error = models.CharField(max_length=300, null=True)
 
     class Meta:
+        verbose_name = "look at a domain"
+        verbose_name_plural = "looks at domains"
         indexes = [
             models.Index(fields=["organization"], name="edge_of"),
             models.Index(fields=["platform"], name="edge_of_platform"),
         ]
 
     def __str__(self) -> str:
-        return f"look at {self.domain_id}"
+        return f"Look at {self.domain}"
 
 
 class AppFact(Owned):
@@ -49,10 +51,12 @@ class AppFact(Owned):
     instances = models.JSONField(default=list, blank=True, help_text="At most 20: state, since, message.")
 
     class Meta:
+        verbose_name = "state of an application"
+        verbose_name_plural = "states of applications"
         indexes = [
             models.Index(fields=["organization"], name="app_fact_of"),
             models.Index(fields=["platform"], name="app_fact_of_platform"),
         ]
 
     def __str__(self) -> str:
-        return f"facts of {self.app_id}"
+        return f"State of {self.app}"

@@ -100,8 +100,9 @@ def test_nothing_at_all_is_an_answer_too(api: Api, acme: Fill, rival: Fill) -> N
 def test_the_last_deployment_is_the_newest_that_is_no_previews(api: Api, acme: Fill) -> None:
     for minutes, preview in ((1, None), (2, None), (3, acme.preview)):
         newest = make(
-            Deployment, acme.organization, app=acme.app, title="x", status="cancelled", preview=preview, is_preview=preview is not None,
-            created_at=START + timedelta(minutes=minutes), finished_at=START + timedelta(minutes=9),
+            Deployment, acme.organization, app=acme.app, title="x", status="cancelled", preview=preview,
+            is_preview=preview is not None, created_at=START + timedelta(minutes=minutes),
+            finished_at=START + timedelta(minutes=9),
         )  # fmt: skip
     last = api("get_app_health", applicationId=acme.app.id)["lastDeployment"]
     assert last["id"] != newest.id

@@ -103,13 +103,13 @@ def test_64_kib_are_answered_at_once_and_no_more(api: Api, acme: Fill, checkout:
     assert api("get_file", applicationId=acme.app.id, path="exact")["isTruncated"] is False
 
 
-@pytest.mark.parametrize(("name", "problem"), [(".env", "secret_file"), ("id_rsa", "secret_file"), ("tls.key", "secret_file"), ("apps/.env", "secret_file")])  # fmt: skip
-def test_secrets_by_nature_are_not_read(api: Api, acme: Fill, checkout: Any, name: str, problem: str) -> None:
+@pytest.mark.parametrize("path", [".env", "id_rsa", "tls.key", "apps/.env"])
+def test_secrets_by_nature_are_not_read(api: Api, acme: Fill, checkout: Any, path: str) -> None:
     checkout.commit(TREE)
-    response = api.post("get_file", {"applicationId": acme.app.id, "path": name})
+    response = api.post("get_file", {"applicationId": acme.app.id, "path": path})
     assert response.status_code == 422
     assert "hunter2" not in response.content.decode()
-    assert refused(api, acme, path=name) == [("path", problem)]
+    assert refused(api, acme, path=path) == [("path", "secret_file")]
 
 
 def test_an_example_of_a_secret_file_is_read(api: Api, acme: Fill, checkout: Any) -> None:
@@ -191,12 +191,13 @@ def test_inputs_have_bounds(api: Api, acme: Fill, checkout: Any, inputs: Any, pr
 
 @pytest.mark.parametrize("character", WIDEST)
 def test_the_longest_answer_fits_into_128_kib(api: Api, acme: Fill, checkout: Any, character: str) -> None:
-    parents = [character * 255] * 4
+    parents = [character * 255] * 3 + [character * 254]
     folder: dict[str, Any] = {"f": character * (100_000 // len(character.encode()))}
     for name in reversed(parents[1:]):
         folder = {name: folder}
     checkout.commit({parents[0]: folder})
     path = "/".join([*parents, "f"])
+    assert len(path) == 1024
     response = api.post("get_file", {"applicationId": acme.app.id, "path": path})
     assert response.status_code == 200
     assert len(response.content) <= 128 * 1024
