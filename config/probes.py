@@ -1,10 +1,16 @@
 """What load balancers ask: is it alive, is it ready."""
 
+import logging
+
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse
 
-_is_migrated = False  # once true it stays true for this process: migrations are applied before a release starts
+from config.checks import database_rules
+
+log = logging.getLogger("porthole.ready")
+
+_was_ready = False  # stays true for this process: migrations and rules about rows come before a release starts
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -13,22 +19,29 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when the database answers and every migration is applied; 503 otherwise."""
+    """200 when the database answers, every migration is applied and no setting is refused; 503 otherwise."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        ready = _all_migrations_applied()
+        problem = _what_is_missing()
     except DatabaseError:
         return _plain("the database does not answer", 503)
-    return _plain("ok") if ready else _plain("migrations are not applied", 503)
+    return _plain(problem, 503) if problem else _plain("ok")
 
 
-def _all_migrations_applied() -> bool:
-    global _is_migrated  # noqa: PLW0603  (see above)
-    if not _is_migrated:
-        executor = MigrationExecutor(connection)
-        _is_migrated = not executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return _is_migrated
+def _what_is_missing() -> str:
+    global _was_ready  # noqa: PLW0603  (see above)
+    if _was_ready:
+        return ""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return "migrations are not applied"
+    # At start-up the database may not have answered yet, and then these rules could not be looked at.
+    if broken := database_rules(databases=["default"]):
+        log.error("not ready: %s", broken[0].msg)
+        return "a setting is refused; the log says which"
+    _was_ready = True
+    return ""
 
 
 def _plain(text: str, status: int = 200) -> HttpResponse:

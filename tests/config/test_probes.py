@@ -1,6 +1,7 @@
 """What load balancers ask, by address and without a token."""
 
 from collections.abc import Iterator
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -9,12 +10,13 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 from django.test import Client
 
+from apps.orgs.models import Organization
 from config import probes
 
 
 @pytest.fixture(autouse=True)
 def a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probes, "_is_migrated", False)
+    monkeypatch.setattr(probes, "_was_ready", False)
 
 
 @pytest.fixture
@@ -50,6 +52,15 @@ def test_it_is_not_ready_before_every_migration_is_applied(client: Client) -> No
     MigrationRecorder(connection).record_unapplied("orgs", "0001_initial")
     assert client.get("/readyz").status_code == 503
     MigrationRecorder(connection).record_applied("orgs", "0001_initial")
+    assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.django_db
+def test_it_is_not_ready_while_a_rule_about_rows_is_broken(client: Client, settings: Any) -> None:
+    settings.LOCAL_DEV_ORG, settings.LOCAL_DEV_ORG_IS_SET = "nobody", True
+    response = client.get("/readyz")
+    assert (response.status_code, response.content) == (503, b"a setting is refused; the log says which\n")
+    Organization.objects.create(slug="nobody", name="Somebody")
     assert client.get("/readyz").status_code == 200
 
 

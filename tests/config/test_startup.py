@@ -152,6 +152,12 @@ def test_local_is_never_bound_to_the_outside(bind: str, data_dir: Path) -> None:
     check_sentence(status, said, "PORTHOLE_ENV")
 
 
+def test_djangos_own_server_is_not_bound_to_the_outside_either(data_dir: Path) -> None:
+    status, said = run("manage.py", "runserver", "--noreload", f"0.0.0.0:{free_port()}", env=given(LOCAL, data_dir))
+    assert status == 1
+    assert "loopback" in said
+
+
 def test_a_server_without_workers_does_not_start(data_dir: Path) -> None:
     # gunicorn itself refuses what is no number, before it reads our configuration.
     status, said = run(*GUNICORN, env=given(LOCAL | {"WEB_CONCURRENCY": "0", "PORT": str(free_port())}, data_dir))
