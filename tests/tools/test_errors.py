@@ -52,7 +52,7 @@ class Refuses(Exception):
 
 BUGS = [
     RuntimeError(SECRET), KeyError(SECRET), AssertionError(SECRET), RecursionError(SECRET), MemoryError(SECRET),
-    UnicodeEncodeError("utf-8", "\ud800", 0, 1, SECRET), RuntimeError("\ud800 hunter2"), TimeoutError(SECRET),
+    UnicodeEncodeError("utf-8", "\ud800", 0, 1, SECRET), TimeoutError(SECRET),
     PermissionError(SECRET), Refuses(), ProgrammingError(SECRET), sqlite_error("SQLITE_ERROR"),
 ]  # fmt: skip
 UNREACHABLE = [

@@ -103,19 +103,21 @@ def test_every_word_is_answered(api: Api, acme: Fill, dns: str, certificate: str
 
 def test_domains_go_by_host_then_path_then_id(api: Api, acme: Fill) -> None:
     acme.domain.delete()
-    twice = [domain(acme, "b.example.com", path="/x") for _ in range(3)]
-    for host, path in (
-        ("b.example.com", "/"),
-        ("a.example.com", "/z"),
-        ("b.example.com", "/X"),
-        ("a-b.example.com", "/"),
+    for last, host, path in (
+        ("1", "b.example.com", "/x"),
+        ("3", "b.example.com", "/x"),
+        ("2", "b.example.com", "/x"),
+        ("9", "b.example.com", "/"),
+        ("0", "a.example.com", "/z"),
+        ("4", "b.example.com", "/X"),
+        ("7", "a-b.example.com", "/"),
     ):
-        domain(acme, host, path=path)
+        domain(acme, host, path=path, id="dom_" + last.rjust(26, "0"))
     found = api.walk("list_domains", applicationId=acme.app.id, limit=2)
-    assert [(item["host"][:-12], item["path"]) for item in found] == [
-        ("a-b", "/"), ("a", "/z"), ("b", "/"), ("b", "/X"), ("b", "/x"), ("b", "/x"), ("b", "/x"),
+    assert [(item["host"][:-12], item["path"], item["id"][-1]) for item in found] == [
+        ("a-b", "/", "7"), ("a", "/z", "0"), ("b", "/", "9"), ("b", "/X", "4"), ("b", "/x", "1"), ("b", "/x", "2"),
+        ("b", "/x", "3"),
     ]  # fmt: skip
-    assert [item["id"] for item in found[4:]] == sorted(row.id for row in twice)
 
 
 def test_the_limit_is_100(api: Api, acme: Fill) -> None:
