@@ -57,7 +57,6 @@ class Tool:
     def __init__(self, name: str) -> None:
         self.name = name
         self.input = self.Input()
-        self.sources = {field.source: json_name for json_name, field in self.input.fields.items()}
 
     @property
     def title(self) -> str:

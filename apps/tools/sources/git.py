@@ -1,6 +1,6 @@
 """Repositories as they are at one commit: which commit a ref means, and the directories and files in it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -212,18 +212,14 @@ def _open_checkout(location: Location, asked: str, is_default: bool, pinned_comm
             "no_repository",
         )
     repository = open_at(settings.BASE_DIR)
+    name, commit = asked, _in_checkout(repository, asked)
+    if commit is None and is_default:  # a checkout need not have the application's branch
+        name, commit = head_branch(repository) or HEAD, commit_named(repository, HEAD)
     if pinned_commit:
-        if commit := commit_with(repository, pinned_commit):
-            return Repository(repository, commit, asked, is_stale=False)
-        raise _bad_cursor()
-    lookups: list[Callable[[], tuple[str, str | None]]] = [lambda: (asked, _in_checkout(repository, asked))]
-    if is_default:
-        lookups.append(lambda: (head_branch(repository) or HEAD, commit_named(repository, HEAD)))
-    for lookup in lookups:
-        name, commit = lookup()
-        if commit:
-            return Repository(repository, commit, name, is_stale=False)
-    raise _missing(HEAD if is_default else asked, is_default)
+        commit = commit_with(repository, pinned_commit)
+    if commit is None:
+        raise _bad_cursor() if pinned_commit else _missing(HEAD if is_default else asked, is_default)
+    return Repository(repository, commit, name, is_stale=False)
 
 
 def _in_checkout(repository: pygit2.Repository, asked: str) -> str | None:
