@@ -59,9 +59,9 @@ class Tool:
         self.input = self.Input()
 
     @property
-    def title(self) -> str:
-        """list_env_vars → List env vars."""
-        return self.name.replace("_", " ").capitalize()
+    def summary(self) -> str:
+        """The first sentence of its description."""
+        return self.description.partition(".")[0] + "."
 
     @property
     def description(self) -> str:

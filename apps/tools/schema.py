@@ -71,7 +71,7 @@ class ToolSchema(AutoSchema):
         return self.tool.name
 
     def get_summary(self) -> str:
-        return self.tool.title
+        return self.tool.summary
 
     def get_description(self) -> str:  # type: ignore[override]  # the stubs know DRF's own inspector only
         return f"{self.tool.description}\n\nNeeds the scope `{self.tool.scope}`."
