@@ -107,7 +107,7 @@ class OrgScope:
         return Rows(_search(templates, query).values(*TEMPLATE_COLUMNS), order=("sort_key", "id"), finish=_split_tags)
 
     def overview(self) -> Overview:
-        """The organization itself with what it may have and has, in four queries."""
+        """The organization itself with what it may have and has, in three queries."""
         return overview_of(self.organization_id)
 
     def connections(self) -> list[Row]:

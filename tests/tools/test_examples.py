@@ -13,11 +13,11 @@ from tests.api import Api, published
 
 # The day from which the demo's times are told: nothing is moved, so published dates come out as they are.
 DEMO_DAY = datetime(2026, 6, 1, 12, tzinfo=UTC)
-# What depends on the commit that is checked out, on the day of installation or on the wording of the docs.
+# What depends on the commit that is checked out (with a branch's name or none), on the day of installation or on the wording of the docs.
 VARYING = {
     "get_account": {"organization.createdAt"},
-    "get_file": {"sha", "commitSha", "size", "content"},
-    "list_files": {"items.sha", "commitSha"},
+    "get_file": {"ref", "sha", "commitSha", "size", "content"},
+    "list_files": {"ref", "items.sha", "commitSha"},
     "search_docs": {"items.score", "items.snippet", "items.section", "items.anchor", "syncedAt"},
 }
 
