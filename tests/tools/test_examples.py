@@ -13,7 +13,8 @@ from tests.api import Api, published
 
 # The day from which the demo's times are told: nothing is moved, so published dates come out as they are.
 DEMO_DAY = datetime(2026, 6, 1, 12, tzinfo=UTC)
-# What depends on the commit that is checked out (with a branch's name or none), on the day of installation or on the wording of the docs.
+# What depends on the checkout (its commit, and whether it is on a branch), on the day of installation or on the
+# wording of the docs.
 VARYING = {
     "get_account": {"organization.createdAt"},
     "get_file": {"ref", "sha", "commitSha", "size", "content"},
