@@ -50,6 +50,10 @@ def test_a_list_and_its_pages_open(operator: Client, model: Any) -> None:
         assert operator.get(page_of(row)).status_code == 200
 
 
+def test_pages_say_which_zone_their_times_are_in(operator: Client, acme: Fill) -> None:
+    assert "All times are UTC." in operator.get(page_of(acme.organization)).content.decode()
+
+
 @pytest.mark.parametrize("model", NO_ROWS_TO_ADD)
 def test_what_only_syncs_write_cannot_be_added(operator: Client, model: Any) -> None:
     assert operator.post(reverse(f"admin:orgs_{model._meta.model_name}_add"), {"name": "mine"}).status_code == 403
