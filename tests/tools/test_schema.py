@@ -1,0 +1,99 @@
+"""What openapi.json promises as a document, and how it is served."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.tools import schema
+from apps.tools.registry import TOOLS
+from tests.api import PREFIX, published
+
+
+def schemas_in(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema under `part` with its path; examples are data, not schemas."""
+    if isinstance(part, dict):
+        if "type" in part or "$ref" in part:
+            yield path, part
+        for name, value in part.items():
+            if name not in ("example", "examples"):
+                yield from schemas_in(value, f"{path}/{name}")
+    elif isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from schemas_in(value, f"{path}/{number}")
+
+
+def types_of(part: dict[str, Any]) -> list[str]:
+    types = part.get("type", [])
+    return types if isinstance(types, list) else [types]
+
+
+def test_the_published_file_is_what_the_code_publishes():
+    assert json.loads(schema.render("http://localhost:8000")) == published()
+
+
+def test_every_tool_has_a_path_and_an_operation_of_its_name():
+    operations = {path: item["post"]["operationId"] for path, item in published()["paths"].items()}
+    assert operations == {PREFIX + name: name for name in TOOLS}
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_path_tells_everything_that_can_be_answered(name: str):
+    operation = published()["paths"][PREFIX + name]["post"]
+    statuses = ["200", "400", "401", "403", "404", "405", "411", "413", "415", "422", "429", "500", "503"]
+    assert sorted(operation["responses"]) == statuses
+    assert operation["security"] == [{"bearer": []}]
+    assert TOOLS[name].scope in operation["description"]
+
+
+def test_every_string_has_a_greatest_length():
+    boundless = [
+        path
+        for path, part in schemas_in(published()["components"]["schemas"])
+        if "string" in types_of(part) and not {"maxLength", "enum"} & set(part)
+    ]
+    assert boundless == []
+
+
+def test_every_object_is_closed():
+    is_open = [
+        path
+        for path, part in schemas_in(published())
+        if "object" in types_of(part) and part.get("additionalProperties") is not False
+    ]
+    assert is_open == []
+
+
+def test_inputs_carry_no_default():
+    # Clients made by openapi-typescript would have to send what has a default.
+    assert [path for path, part in schemas_in(published()) if "default" in part] == []
+
+
+def test_no_output_can_carry_the_value_of_a_variable_or_secret():
+    named = {
+        property
+        for path, part in schemas_in(published()["components"]["schemas"])
+        for property in part.get("properties", {})
+    }
+    assert not [property for property in named if "value" in property.lower() or "password" in property.lower()]
+
+
+def test_it_is_served_with_a_strong_etag_and_not_sent_twice():
+    client = Client(headers={"host": "localhost"})
+    first = client.get("/api/v1/openapi.json")
+    assert first.status_code == 200
+    assert first["ETag"].startswith('"')
+    assert json.loads(first.content)["servers"] == [{"url": "http://localhost:8000"}]
+    again = client.get("/api/v1/openapi.json", headers={"if-none-match": first["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    changed = client.get("/api/v1/openapi.json", headers={"if-none-match": '"another"'})
+    assert changed.content == first.content
+
+
+@pytest.mark.parametrize("path", ["/api/v1/openapi.json", "/api/v1/docs"])
+def test_it_is_only_read(path: str):
+    response = Client(headers={"host": "localhost"}).post(path)
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert response.json()["code"] == "method_not_allowed"
