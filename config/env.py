@@ -77,7 +77,7 @@ class Env:
             return mail_settings(value) if value else {}
         except ValueError:
             raise ImproperlyConfigured(
-                f"{name} must be like smtp://user:password@host:587?tls=1 or smtps://user:password@host, or console: alone."
+                f"{name} must be like smtp://user:password@host:587?tls=1 or smtps://user:password@host, or console:."
             ) from None
 
     def email(self, name: str, default: str) -> str:
