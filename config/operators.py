@@ -8,7 +8,7 @@ from django.contrib.admin import AdminSite
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from apps.accounts.adapter import has_second_factor
+from apps.oauthmcp.accounts.adapter import has_second_factor
 
 
 class OperatorsSite(AdminSite):

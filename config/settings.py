@@ -82,9 +82,9 @@ LOGIN_REDIRECT_URL = "account"
 LOGOUT_REDIRECT_URL = "account_login"
 PASSWORD_RESET_TIMEOUT = 60 * 60
 
-# Signing in (allauth). Which of its pages there are is in apps/accounts/urls.py.
+# Signing in (allauth). Which of its pages there are is in apps/oauthmcp/accounts/urls.py.
 
-ACCOUNT_ADAPTER = "apps.accounts.adapter.AccountAdapter"
+ACCOUNT_ADAPTER = "apps.oauthmcp.accounts.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
@@ -97,19 +97,19 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Porthole: "
 ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {} if RATE_LIMITS else False  # {}: the limits that allauth suggests
 ACCOUNT_FORMS = {
-    "login": "apps.accounts.forms.LoginForm",
-    "reauthenticate": "apps.accounts.forms.ReauthenticateForm",
-    "change_password": "apps.accounts.forms.ChangePasswordForm",
-    "reset_password": "apps.accounts.forms.ResetPasswordForm",
-    "reset_password_from_key": "apps.accounts.forms.ResetPasswordKeyForm",
+    "login": "apps.oauthmcp.accounts.forms.LoginForm",
+    "reauthenticate": "apps.oauthmcp.accounts.forms.ReauthenticateForm",
+    "change_password": "apps.oauthmcp.accounts.forms.ChangePasswordForm",
+    "reset_password": "apps.oauthmcp.accounts.forms.ResetPasswordForm",
+    "reset_password_from_key": "apps.oauthmcp.accounts.forms.ResetPasswordKeyForm",
 }
-MFA_ADAPTER = "apps.accounts.adapter.SecondFactorAdapter"
+MFA_ADAPTER = "apps.oauthmcp.accounts.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Porthole"
 MFA_FORMS = {
-    "authenticate": "apps.accounts.forms.CodeForm",
-    "reauthenticate": "apps.accounts.forms.CodeAgainForm",
-    "activate_totp": "apps.accounts.forms.ActivateTOTPForm",
+    "authenticate": "apps.oauthmcp.accounts.forms.CodeForm",
+    "reauthenticate": "apps.oauthmcp.accounts.forms.CodeAgainForm",
+    "activate_totp": "apps.oauthmcp.accounts.forms.ActivateTOTPForm",
 }
 # Whoever runs the installation, on their own machine, needs no telephone for it.
 OPERATORS_NEED_SECOND_FACTOR = not IS_LOCAL

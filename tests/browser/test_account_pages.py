@@ -7,9 +7,9 @@ import pytest
 
 from apps.orgs.invitations import invite
 from apps.orgs.models import Invitation, Membership, User
-from tests.accounts.visitors import PASSWORD, code, link_in_mail
 from tests.browser.conftest import Visit
 from tests.factories import fill
+from tests.oauthmcp.accounts.visitors import PASSWORD, code, link_in_mail
 
 STEP = 57_000_000
 

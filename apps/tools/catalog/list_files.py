@@ -38,15 +38,15 @@ class ListFiles(ListTool):
         output={
             "items": [
                 {
-                    "path": "apps/accounts",
-                    "name": "accounts",
+                    "path": "apps/oauthmcp",
+                    "name": "oauthmcp",
                     "type": "directory",
                     "size": None,
                     "sha": "7fcbe51e0879861d698ea3409b19ebad50733ae5",
                 },
                 {
-                    "path": "apps/oauthmcp",
-                    "name": "oauthmcp",
+                    "path": "apps/orgs",
+                    "name": "orgs",
                     "type": "directory",
                     "size": None,
                     "sha": "09bb52a44c215dafa980e33393a79aef87e621b5",

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from apps.orgs.admin.invitations import InvitationAdmin
 from apps.orgs.models import Invitation, Membership, Organization, User
-from tests.accounts.conftest import Clock
-from tests.accounts.visitors import (
+from tests.oauthmcp.accounts.conftest import Clock
+from tests.oauthmcp.accounts.visitors import (
     PASSWORD,
     code,
     give_second_factor,
@@ -192,7 +192,7 @@ def test_a_form_that_is_sent_twice_ends_well(operator: Client, acme: Organizatio
 
 def test_of_two_at_once_one_accepts(operator: Client, acme: Organization, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other one has seen an open invitation, and finds it used when it accepts."""
-    from apps.accounts import views
+    from apps.oauthmcp.accounts import views
 
     link = invite(operator, acme)
 
@@ -212,7 +212,7 @@ def test_of_two_at_once_one_accepts(operator: Client, acme: Organization, monkey
 def test_an_account_that_came_into_being_meanwhile_is_not_overwritten(
     operator: Client, acme: Organization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from apps.accounts import views
+    from apps.oauthmcp.accounts import views
 
     link = invite(operator, acme)
     person(name="The first")

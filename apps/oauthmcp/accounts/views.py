@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.adapter import has_second_factor
-from apps.accounts.forms import InvitedForm
+from apps.oauthmcp.accounts.adapter import has_second_factor
+from apps.oauthmcp.accounts.forms import InvitedForm
 from apps.orgs.invitations import accept
 from apps.orgs.models import Invitation, Membership, User
 

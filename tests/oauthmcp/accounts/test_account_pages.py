@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from django.urls import get_resolver
 
-from apps.accounts.urls import urlpatterns
+from apps.oauthmcp.accounts.urls import urlpatterns
 from apps.orgs.invitations import invite
 from apps.orgs.models import Invitation, Organization, User
 from config.middleware import CONTENT_SECURITY_POLICY
-from tests.accounts.visitors import confirm, give_second_factor, link_in_mail, person, visitor
+from tests.oauthmcp.accounts.visitors import confirm, give_second_factor, link_in_mail, person, visitor
 from tests.tools.test_pages import Markup
 
 pytestmark = pytest.mark.django_db

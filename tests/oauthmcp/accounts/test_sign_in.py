@@ -5,7 +5,7 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 
 from apps.orgs.models import User
-from tests.accounts.visitors import PASSWORD, person, said, sign_in, visitor, who
+from tests.oauthmcp.accounts.visitors import PASSWORD, person, said, sign_in, visitor, who
 
 pytestmark = pytest.mark.django_db
 

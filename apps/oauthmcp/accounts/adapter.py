@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.accounts.sealing import seal, unseal
+from apps.oauthmcp.accounts.sealing import seal, unseal
 from apps.orgs.mail import send_behind
 from apps.orgs.models import User
 

@@ -10,7 +10,7 @@ from django.http import HttpResponseBase
 from django.urls import URLPattern, path, re_path
 from django.views.decorators.cache import never_cache
 
-from apps.accounts import views
+from apps.oauthmcp.accounts import views
 
 
 def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:

@@ -6,7 +6,7 @@ import pytest
 from django.core import mail
 
 from apps.orgs.models import User
-from tests.accounts.visitors import PASSWORD, link_in_mail, person, said, sign_in, visitor, who
+from tests.oauthmcp.accounts.visitors import PASSWORD, link_in_mail, person, said, sign_in, visitor, who
 
 pytestmark = pytest.mark.django_db
 NEW = "another-long-password"

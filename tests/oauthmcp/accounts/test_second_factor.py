@@ -9,10 +9,10 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from apps.accounts.sealing import unseal
+from apps.oauthmcp.accounts.sealing import unseal
 from apps.orgs.models import User
-from tests.accounts.conftest import Clock
-from tests.accounts.visitors import (
+from tests.oauthmcp.accounts.conftest import Clock
+from tests.oauthmcp.accounts.visitors import (
     SECRET,
     code,
     confirm,
