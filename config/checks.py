@@ -43,6 +43,8 @@ def _broken_rules() -> Iterator[tuple[int, str]]:
     for name in ("LOCAL_DEV_BEARER", "E2E_BOOTSTRAP_SECRET"):
         if not TOKEN.fullmatch(getattr(settings, name)):
             yield 9, f"{name} may hold only visible ASCII characters: no other token fits in a header."
+    if env != "local" and settings.MAIL_IS_PRINTED:
+        yield 10, f"EMAIL_URL must not be console:, because PORTHOLE_ENV is {env}: links in mails open accounts."
     if env != "local" and not settings.RATE_LIMITS:
         yield 8, f"RATE_LIMITS must be on, because PORTHOLE_ENV is {env}."
 

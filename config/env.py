@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 
 Network = IPv4Network | IPv6Network
 # As browsers write it: lowercase, an international name in its ASCII form.
@@ -68,6 +70,25 @@ class Env:
             raise ImproperlyConfigured(f"{name} must be an http:// or https:// address without a user name.")
         return value or None
 
+    def mail(self, name: str, default: str) -> dict[str, Any]:
+        """How mail is sent: `smtp://user:password@host:587?tls=1`, `smtps://…` or `console:`, as Django's EMAIL_*."""
+        value = self.text(name, default)
+        try:
+            return mail_settings(value) if value else {}
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} must be like smtp://user:password@host:587?tls=1 or smtps://user:password@host, or console:."
+            ) from None
+
+    def email(self, name: str, default: str) -> str:
+        """An e-mail address, nothing around it."""
+        value = self.text(name)
+        try:
+            validate_email(value or "porthole@example.com")
+        except ValidationError:
+            raise ImproperlyConfigured(f"{name} must be an e-mail address such as porthole@example.com.") from None
+        return value or default
+
     def path(self, name: str, default: Path) -> Path:
         return (default.parent / self.text(name, default.name)).resolve()
 
@@ -98,3 +119,31 @@ def is_address(value: str) -> bool:
         return False
     is_plain = "@" not in parts.netloc and not re.search(r"\s", value)
     return bool(host) and parts.scheme in ("http", "https") and is_plain
+
+
+def mail_settings(url: str) -> dict[str, Any]:
+    """Raises ValueError."""
+    if url == "console:":
+        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    parts = urlsplit(url)
+    options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    has_tls = {(): False, (("tls", "0"),): False, (("tls", "1"),): True}.get(tuple(options))
+    is_plain = parts.path in ("", "/") and not parts.fragment and not re.search(r"\s", url)
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname or not is_plain or has_tls is None:
+        raise ValueError
+    if (parts.username is None) != (parts.password is None) or (parts.scheme == "smtps" and has_tls):
+        raise ValueError
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or _usual_port(parts, has_tls),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": has_tls,
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_TIMEOUT": 10,
+    }
+
+
+def _usual_port(parts: SplitResult, has_tls: bool) -> int:
+    return 465 if parts.scheme == "smtps" else 587 if has_tls else 25

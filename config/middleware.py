@@ -11,6 +11,7 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any
 
+from allauth.account.middleware import AccountMiddleware
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -28,6 +29,7 @@ access_log = logging.getLogger("porthole.access")
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 PLAIN_PATHS = ("/api/v1/", "/mcp", "/healthz", "/readyz")
 REQUEST_ID = re.compile(r"^[A-Za-z0-9-]{1,64}\Z")
+SECRET_IN_PATH = re.compile(r"^(/account/(?:invitations|password/reset/key)/).+", re.DOTALL)
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -107,11 +109,11 @@ def _is_trusted(hop: str) -> bool:
 
 
 def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> None:
-    # Neither query strings nor headers: both can carry credentials.
+    # Neither query strings nor headers: both can carry credentials. Nor the links that mails carry.
     fields = {
         "requestId": request.id,  # type: ignore[attr-defined]
         "method": request.method,
-        "path": request.path_info[:200],
+        "path": SECRET_IN_PATH.sub(r"\1…", request.path_info)[:200],
         "status": response.status_code,
         "durationMs": round((time.perf_counter() - started) * 1000, 1),
         "client": request.client_address[:45],  # type: ignore[attr-defined]
@@ -155,3 +157,20 @@ class PageUsers(ForPages, AuthenticationMiddleware):
 
 class PageMessages(ForPages, MessageMiddleware):
     pass
+
+
+class PageAccounts:
+    """allauth's middleware is a function, so this wraps it instead of inheriting."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self.accounts = AccountMiddleware(get_response)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        answer = self.get_response if request.is_plain else self.accounts  # type: ignore[attr-defined]
+        response: HttpResponseBase = answer(request)
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        response: HttpResponseBase | None = self.accounts.process_exception(request, exception)
+        return response

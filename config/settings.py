@@ -76,11 +76,57 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
-LOGIN_URL = "admin:login"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "account"
+LOGOUT_REDIRECT_URL = "account_login"
+PASSWORD_RESET_TIMEOUT = 60 * 60
+
+# Signing in (allauth). Which of its pages there are is in apps/oauthmcp/accounts/urls.py.
+
+ACCOUNT_ADAPTER = "apps.oauthmcp.accounts.adapter.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+# The link of an invitation proves the address, so there is nothing to confirm; and User.email is the only one there
+# is: with Django's own tokens for password resets, allauth never keeps addresses of its own, which could differ.
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # no mail to strangers
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "Porthole: "
+ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {} if RATE_LIMITS else False  # {}: the limits that allauth suggests
+ACCOUNT_FORMS = {
+    "login": "apps.oauthmcp.accounts.forms.LoginForm",
+    "reauthenticate": "apps.oauthmcp.accounts.forms.ReauthenticateForm",
+    "change_password": "apps.oauthmcp.accounts.forms.ChangePasswordForm",
+    "reset_password": "apps.oauthmcp.accounts.forms.ResetPasswordForm",
+    "reset_password_from_key": "apps.oauthmcp.accounts.forms.ResetPasswordKeyForm",
+}
+MFA_ADAPTER = "apps.oauthmcp.accounts.adapter.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Porthole"
+MFA_FORMS = {
+    "authenticate": "apps.oauthmcp.accounts.forms.CodeForm",
+    "reauthenticate": "apps.oauthmcp.accounts.forms.CodeAgainForm",
+    "activate_totp": "apps.oauthmcp.accounts.forms.ActivateTOTPForm",
+}
+# Whoever runs the installation, on their own machine, needs no telephone for it.
+OPERATORS_NEED_SECOND_FACTOR = not IS_LOCAL
+
+# Mail
+
+_mail = env.mail("EMAIL_URL", "console:" if IS_LOCAL else "")
+globals().update(_mail)  # Django's EMAIL_BACKEND, EMAIL_HOST and so on
+MAIL_IS_SET_UP = bool(_mail)
+MAIL_IS_PRINTED = _mail.get("EMAIL_BACKEND", "").endswith("console.EmailBackend")
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.email("EMAIL_FROM", f"porthole@{host_of(PUBLIC_URL)}")
 
 # How it is put together
 
 INSTALLED_APPS = [
+    "config.apps.AccountsConfig",
+    "allauth.mfa",
     "config.apps.PortholeConfig",
     "apps.oauthmcp.apps.OAuthMcpConfig",
     "apps.tools.apps.ToolsConfig",
@@ -88,7 +134,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "django.contrib.admin",
+    "config.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -105,6 +151,7 @@ MIDDLEWARE = [
     "config.middleware.PageCsrf",
     "config.middleware.PageUsers",
     "config.middleware.PageMessages",
+    "config.middleware.PageAccounts",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -128,7 +175,15 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+# What failed sign-ins count and which codes were used. In the database, so that all processes and machines know it;
+# large enough that nobody can push their own failures out of it.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "porthole_cache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"

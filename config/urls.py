@@ -1,7 +1,7 @@
 """Every path."""
 
 from django.contrib import admin
-from django.urls import path, re_path
+from django.urls import include, path, re_path
 
 from apps.oauthmcp import metadata
 from apps.tools import errors, views
@@ -14,6 +14,7 @@ urlpatterns = [
     path("api/v1/docs", views.docs, name="docs"),
     re_path(r"^api/v1/tools/(?P<name>(?s:.*))\Z", ToolViewSet.as_view({"post": "call"}), name="tool"),
     re_path(r"^\.well-known/oauth-protected-resource(?P<door>|/mcp|/api/v1)\Z", metadata.protected_resource),
+    path("account/", include("apps.oauthmcp.accounts.urls")),
     path("admin/", admin.site.urls),
     path("healthz", healthz),
     path("readyz", readyz),
@@ -22,4 +23,5 @@ urlpatterns = [
 handler400 = errors.bad_request
 handler403 = errors.permission_denied
 handler404 = errors.not_found
+handler429 = errors.too_many_requests  # allauth looks for it here
 handler500 = errors.server_error

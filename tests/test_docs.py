@@ -238,6 +238,9 @@ QUESTIONS = [
     ("CORS", "authentication.md"),
     ("uptime", "tools/get_app_health.md"),
     ("make an operator", "running.md"),
+    ("I forgot my password", "signing-in.md"),
+    ("invite somebody by e-mail", "signing-in.md"),
+    ("where are my recovery codes", "signing-in.md"),
     ("TRUSTED_PROXIES", "running.md"),
 ]
 

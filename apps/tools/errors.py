@@ -92,6 +92,13 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _page(request, 404)
 
 
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Of pages only; tools have a limit of their own."""
+    response = _page(request, 429)
+    response["Retry-After"] = "60"
+    return response
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     if is_api(request):
         return respond(request, Refused(500, "internal", INTERNAL))

@@ -1,83 +1,14 @@
 """The pages in a real browser: nothing is blocked, nobody else is asked, and "Try it out" works."""
 
-import os
-import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
-
 import pytest
 from django.conf import settings as django_settings
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import expect
 
 from apps.orgs.models import User
 from apps.tools.registry import TOOLS
-from tests.factories import fill
+from tests.browser.conftest import Visit
 
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 OPERATION = "#operations-account-get_account"
-
-
-@dataclass
-class Visit:
-    """A page of a browser, and what it complained about or asked other hosts for."""
-
-    page: Page
-    origin: str
-    complaints: list[str] = field(default_factory=list)
-    asked_elsewhere: list[str] = field(default_factory=list)
-
-    def listen(self) -> "Visit":
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self._see)
-        return self
-
-    def _hear(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-    def _see(self, request: Request) -> None:
-        if not request.url.startswith((self.origin + "/", "data:", "blob:")):
-            self.asked_elsewhere.append(request.url)
-
-    def open(self, address: str) -> None:
-        self.page.goto(self.origin + address)
-
-    def was_quiet(self) -> bool:
-        assert self.complaints == []
-        assert self.asked_elsewhere == []
-        return True
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("Chromium is missing: install Debian's package with `apt-get install chromium`.", pytrace=False)
-    with sync_playwright() as playwright:
-        # Playwright keeps an event loop in this thread, where Django would refuse to use the database.
-        before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
-        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
-        os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE")
-        if before is not None:
-            os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
-
-
-@pytest.fixture
-def visit(chromium: Browser, live_server: Any, settings: Any) -> Iterator[Visit]:
-    fill("acme")
-    settings.LOCAL_DEV_ORG = "acme"
-    page = chromium.new_page()
-    page.set_default_timeout(10_000)
-    yield Visit(page, live_server.url).listen()
-    page.close()
 
 
 def test_the_reference_shows_every_tool(visit: Visit) -> None:
@@ -127,9 +58,9 @@ def test_an_operator_signs_in_and_adds_a_member_and_no_page_breaks_a_rule(visit:
     page = visit.page
 
     visit.open("/admin/")
-    page.fill("[name=username]", "operator@example.com")
+    page.fill("[name=login]", "operator@example.com")
     page.fill("[name=password]", "a-long-password")
-    page.click("[type=submit]")
+    page.click("main [type=submit]")
     visit.open("/admin/orgs/organization/")
     page.click("#result_list th a")
     page.click("#memberships-2-group .select2-selection")

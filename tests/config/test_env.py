@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.env import Env, is_origin
+from config.env import Env, is_origin, mail_settings
 
 HOME = Path("/srv/porthole")
 
@@ -149,3 +149,59 @@ def test_paths_are_relative_to_the_project() -> None:
 def test_an_address_may_have_a_path() -> None:
     assert Env({"NAME": "https://docs.example.com/v1/"}).url("NAME") == "https://docs.example.com/v1/"
     assert Env({}).url("NAME") is None
+
+
+# Mail
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port", "tls", "ssl"),
+    [
+        ("smtp://mail.example.com", "mail.example.com", 25, False, False),
+        ("smtp://mail.example.com?tls=0", "mail.example.com", 25, False, False),
+        ("smtp://mail.example.com?tls=1", "mail.example.com", 587, True, False),
+        ("smtp://mail.example.com:2525/?tls=1", "mail.example.com", 2525, True, False),
+        ("smtps://mail.example.com", "mail.example.com", 465, False, True),
+        ("smtp://[::1]:1025", "::1", 1025, False, False),
+    ],
+)
+def test_how_mail_is_sent_is_read_from_an_address(url: str, host: str, port: int, tls: bool, ssl: bool) -> None:
+    found = mail_settings(url)
+    assert (found["EMAIL_HOST"], found["EMAIL_PORT"]) == (host, port)
+    assert (found["EMAIL_USE_TLS"], found["EMAIL_USE_SSL"]) == (tls, ssl)
+    assert (found["EMAIL_HOST_USER"], found["EMAIL_HOST_PASSWORD"]) == ("", "")
+
+
+def test_the_mail_servers_user_and_password_may_hold_anything() -> None:
+    found = mail_settings("smtps://me%40example.com:p%2Fw%3A%20@mail.example.com")
+    assert (found["EMAIL_HOST_USER"], found["EMAIL_HOST_PASSWORD"]) == ("me@example.com", "p/w: ")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "mail.example.com", "http://mail.example.com", "smtp://", "smtp:mail", "smtp://hunter2@mail.example.com",
+        "smtp://me:hunter2@mail.example.com:port", "smtp://mail.example.com:99999", "smtp://mail.example.com/path",
+        "smtp://mail.example.com?tls=yes", "smtp://mail.example.com?ssl=1", "smtp://mail.example.com?tls=1&tls=1",
+        "smtps://mail.example.com?tls=1", "smtp://mail.example.com#x", "smtp://mail .example.com", "console", "smtp://[x",
+        "smtp://mail.example.com?tls",
+    ],
+)  # fmt: skip
+def test_a_bad_mail_address_is_refused_and_never_shown(bad: str) -> None:
+    said = refusal(lambda env: env.mail("EMAIL_URL", ""), EMAIL_URL=bad)
+    assert said.startswith("EMAIL_URL must be like smtp://")
+    assert "hunter2" not in said
+
+
+def test_mail_is_printed_or_not_set_up_by_default() -> None:
+    assert Env({}).mail("EMAIL_URL", "console:")["EMAIL_BACKEND"].endswith("console.EmailBackend")
+    assert Env({}).mail("EMAIL_URL", "") == {}
+
+
+def test_the_sender_is_an_address() -> None:
+    assert Env({}).email("EMAIL_FROM", "porthole@localhost") == "porthole@localhost"
+    assert Env({"EMAIL_FROM": "a@example.com"}).email("EMAIL_FROM", "") == "a@example.com"
+    for bad in ("nobody", "A <a@example.com>", "a@example.com\nBcc: b@example.com"):
+        assert "EMAIL_FROM must be an e-mail address" in refusal(
+            lambda env: env.email("EMAIL_FROM", ""), EMAIL_FROM=bad
+        )

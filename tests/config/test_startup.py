@@ -69,6 +69,9 @@ BAD: list[tuple[str, dict[str, str | None], str]] = [
     ("rate limits of another kind", LOCAL | {"RATE_LIMITS": "hunter2"}, "RATE_LIMITS"),
     ("no rate limits in production", PRODUCTION | {"RATE_LIMITS": "off"}, "RATE_LIMITS"),
     ("no rate limits in preview", PREVIEW | {"RATE_LIMITS": "off"}, "RATE_LIMITS"),
+    ("mail to nowhere", LOCAL | {"EMAIL_URL": "hunter2"}, "EMAIL_URL"),
+    ("mail that is printed in production", PRODUCTION | {"EMAIL_URL": "console:"}, "EMAIL_URL"),
+    ("mail from nobody", LOCAL | {"EMAIL_FROM": "hunter2"}, "EMAIL_FROM"),
     ("a database that is no address", LOCAL | {"DATABASE_URL": "hunter2"}, "DATABASE_URL"),
     ("a database of an unknown kind", LOCAL | {"DATABASE_URL": "hunter2://user:hunter2@host/name"}, "DATABASE_URL"),
     (
@@ -174,6 +177,7 @@ GOOD: list[tuple[str, dict[str, str | None]]] = [
     ("production with all that it may have", PRODUCTION | {
         "TRUSTED_PROXIES": "10.0.0.0/8,fd00::/8", "ALLOWED_ORIGINS": "https://app.example.com",
         "DOCS_BASE_URL": "https://docs.example.com/v1", "RATE_LIMITS": "on", "PORT": "8080",
+        "EMAIL_URL": "smtps://me:hunter2@mail.example.com", "EMAIL_FROM": "porthole@example.com",
     }),
     ("preview", PREVIEW),
     ("preview without https", PREVIEW | {"PUBLIC_URL": "http://preview.example.com"}),

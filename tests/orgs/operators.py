@@ -17,6 +17,7 @@ from apps.orgs.models import (
     Domain,
     Environment,
     EnvVarName,
+    Invitation,
     Membership,
     Organization,
     OrgSecretName,
@@ -30,7 +31,7 @@ from apps.orgs.models import (
 from tests.factories import Fill
 
 OWNED = [SourceConnection, Project, Environment, App, Preview, Domain, Deployment, EnvVarName, OrgSecretName, Template]
-LISTED = [*OWNED, Organization, Membership, Platform, User]
+LISTED = [*OWNED, Organization, Membership, Platform, User, Invitation]
 NO_ROWS_TO_ADD = [model for model in [*OWNED, Platform] if model is not Template]
 LIMITS = ("project_limit", "app_limit", "domain_limit", "preview_limit")
 
@@ -89,6 +90,9 @@ def add_more(model: Any, acme: Fill, number: int) -> None:
         elif model is Membership:
             user = User.objects.create(email=f"somebody-{count}@example.com")
             Membership.objects.create(organization=acme.organization, user=user)
+        elif model is Invitation:
+            email = f"somebody-{count}@example.com"
+            Invitation.objects.create(organization=acme.organization, email=email, token_hash=str(count))
         elif model is Platform:
             Platform.objects.create(organization=acme.organization, kind="manifest", name=f"more-{count}")
         else:

@@ -70,7 +70,7 @@ def test_the_reference_opens_and_takes_everything_from_here(browser: Client) -> 
     assert "default-src 'none';" in answer["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("address", ["/", "/api/v1/docs", "/nothing-here", "/admin/login/"])
+@pytest.mark.parametrize("address", ["/", "/api/v1/docs", "/nothing-here", "/account/login/"])
 def test_a_page_points_at_nothing_outside_and_carries_no_script_or_style(browser: Client, address: str) -> None:
     page = Markup(browser.get(address).content.decode())
     assert page.addresses
@@ -78,7 +78,7 @@ def test_a_page_points_at_nothing_outside_and_carries_no_script_or_style(browser
     assert page.inline == []
 
 
-@pytest.mark.parametrize("address", ["/", "/nothing-here", "/admin/login/"])
+@pytest.mark.parametrize("address", ["/", "/nothing-here", "/account/login/"])
 def test_a_page_has_the_strict_policy(browser: Client, address: str) -> None:
     assert browser.get(address)["Content-Security-Policy"] == CONTENT_SECURITY_POLICY
 

@@ -5,9 +5,9 @@ Django finds this package by its name; importing the modules registers what is i
 
 from django.contrib import admin
 
-from apps.orgs.admin import deployments, names, organizations, people, projects, templates
+from apps.orgs.admin import deployments, invitations, names, organizations, people, projects, templates
 
-__all__ = ["deployments", "names", "organizations", "people", "projects", "templates"]
+__all__ = ["deployments", "invitations", "names", "organizations", "people", "projects", "templates"]
 
 admin.site.site_header = "Porthole operators"
 admin.site.site_title = "Porthole operators"

@@ -1,6 +1,7 @@
 """What columns are called in front of operators, where their own name does not say enough."""
 
 LABELS = {
+    "accepted_at": "Accepted",
     "account_login": "Account at the git host",
     "app": "Application",
     "app_limit": "Applications at most",

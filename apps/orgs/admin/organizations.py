@@ -28,6 +28,7 @@ BELONGINGS = (
     ("Connections", "sourceconnection"),
     ("Templates", "template"),
     ("Members", "membership"),
+    ("Invitations", "invitation"),
     ("Platforms", "platform"),
 )
 

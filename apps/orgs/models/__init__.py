@@ -2,6 +2,7 @@
 
 from apps.orgs.models.deployments import Deployment, Domain, Preview
 from apps.orgs.models.facts import AppFact, EdgeFact
+from apps.orgs.models.invitations import Invitation
 from apps.orgs.models.names import EnvVarName, OrgSecretName
 from apps.orgs.models.organizations import Membership, Organization, Platform
 from apps.orgs.models.people import User
@@ -16,6 +17,7 @@ __all__ = [
     "EdgeFact",
     "EnvVarName",
     "Environment",
+    "Invitation",
     "Membership",
     "OrgSecretName",
     "Organization",

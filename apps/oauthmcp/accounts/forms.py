@@ -1,0 +1,106 @@
+"""The forms of the sign-in pages: allauth's, with our words, and the one of invitations."""
+
+from typing import Any
+
+from allauth.account import forms as account
+from allauth.mfa.base import forms as mfa
+from allauth.mfa.totp import forms as totp
+from django import forms
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+
+from apps.orgs.models import User
+from apps.orgs.models.people import fold_email
+
+RULES = "At least 8 characters, not a common password, and unlike your name and address."
+
+
+class Plain(forms.Form):
+    """Mixed into a form: its labels stand above the fields, nothing is repeated inside them."""
+
+    labels: dict[str, str] = {}
+    autocomplete: dict[str, str] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.label_suffix = ""
+        for name, field in self.fields.items():
+            field.widget.attrs.pop("placeholder", None)
+            field.help_text = RULES if name == "password1" else ""
+            if name in self.labels:
+                field.label = self.labels[name]
+            if name in self.autocomplete:
+                field.widget.attrs["autocomplete"] = self.autocomplete[name]
+            if name == "code":
+                field.widget.attrs |= {"inputmode": "numeric", "autocapitalize": "none", "spellcheck": "false"}
+
+
+class LoginForm(Plain, account.LoginForm):
+    labels = {"login": "E-mail address", "remember": "Stay signed in on this device"}
+    autocomplete = {"login": "username"}  # with the password: how browsers know what belongs together
+
+    def clean_login(self) -> str:
+        return fold_email(super().clean_login())
+
+
+class ReauthenticateForm(Plain, account.ReauthenticateForm):
+    pass
+
+
+class ChangePasswordForm(Plain, account.ChangePasswordForm):
+    labels = {"oldpassword": "Current password", "password1": "New password", "password2": "New password, once more"}
+
+
+class ResetPasswordForm(Plain, account.ResetPasswordForm):
+    labels = {"email": "E-mail address"}
+
+    def clean_email(self) -> str:
+        self.cleaned_data["email"] = fold_email(self.cleaned_data["email"])
+        return str(super().clean_email())
+
+
+class ResetPasswordKeyForm(Plain, account.ResetPasswordKeyForm):
+    labels = {"password1": "New password", "password2": "New password, once more"}
+
+
+class CodeForm(Plain, mfa.AuthenticateForm):
+    labels = {"code": "Code"}
+
+
+class CodeAgainForm(Plain, mfa.ReauthenticateForm):
+    labels = {"code": "Code"}
+
+
+class ActivateTOTPForm(Plain, totp.ActivateTOTPForm):
+    labels = {"code": "Code from the app"}
+
+
+class InvitedForm(Plain):
+    """What somebody new chooses. The address is the invitation's: it cannot be chosen."""
+
+    name = forms.CharField(label="Your name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "name"}))
+    password1 = forms.CharField(
+        label="Password", strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    )
+    password2 = forms.CharField(
+        label="Password, once more", strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    )
+
+    def __init__(self, *args: Any, email: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.email = email
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        first, second = values.get("password1"), values.get("password2")
+        if first and second and first != second:
+            self.add_error("password2", "The two passwords differ.")
+        elif first:
+            self._judge(first, values.get("name", ""))
+        return values
+
+    def _judge(self, password: str, name: str) -> None:
+        try:
+            validate_password(password, User(email=self.email, name=name))
+        except ValidationError as error:
+            self.add_error("password1", error)
