@@ -36,10 +36,14 @@ NO_INPUT: dict[str, Any] = {
 }
 
 
-@cache
 def document() -> tuple[bytes, str]:
-    """openapi.json and its strong ETag."""
-    content = render(settings.PUBLIC_URL)
+    """openapi.json and its strong ETag. Made once."""
+    return _document_of(settings.PUBLIC_URL)
+
+
+@cache
+def _document_of(server: str) -> tuple[bytes, str]:
+    content = render(server)
     return content, f'"{sha256(content).hexdigest()[:32]}"'
 
 

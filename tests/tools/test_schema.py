@@ -92,6 +92,12 @@ def test_it_is_served_with_a_strong_etag_and_not_sent_twice():
     assert changed.content == first.content
 
 
+def test_it_names_the_address_of_the_installation(settings: Any):
+    settings.PUBLIC_URL = "https://porthole.example.com"
+    document = json.loads(schema.document()[0])
+    assert document["servers"] == [{"url": "https://porthole.example.com"}]
+
+
 @pytest.mark.parametrize("path", ["/api/v1/openapi.json", "/api/v1/docs"])
 def test_it_is_only_read(path: str):
     response = Client(headers={"host": "localhost"}).post(path)
