@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,12 @@ def steady(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(auth, "yield_hotp_counters_from_time", lambda: iter([STEP]))
     monkeypatch.setattr("apps.orgs.mail.start", Thread.run)
+
+
+def follow(page: Any, selector: str) -> None:
+    """Clicks what leads to another page, and waits until that one is there: a click alone returns before."""
+    with page.expect_navigation(wait_until="load"):
+        page.click(selector)
 
 
 def look_at(visit: Visit, name: str) -> None:
@@ -46,19 +53,19 @@ def test_an_invitation_leads_to_an_account_with_a_second_factor(visit: Visit, st
     page.fill("[name=name]", "Ada")
     page.fill("[name=password1]", PASSWORD)
     page.fill("[name=password2]", PASSWORD)
-    page.click(submit)
+    follow(page, submit)
     assert page.locator("h1").inner_text() == "Your account"
     look_at(visit, "account")
 
-    page.click("text=Set up a second factor")
+    follow(page, "text=Set up a second factor")
     look_at(visit, "second-factor-off")
-    page.click("text=Set up an authenticator app")
+    follow(page, "text=Set up an authenticator app")
     look_at(visit, "reauthenticate")
     page.fill("[name=password]", PASSWORD)
-    page.click(submit)
+    follow(page, submit)
     look_at(visit, "authenticator-app")
     page.fill("[name=code]", code(STEP, page.locator(".key").inner_text()))
-    page.click(submit)
+    follow(page, submit)
     assert page.locator("h1").inner_text() == "Recovery codes"
     look_at(visit, "recovery-codes")
     recovery = page.locator(".codes code").first.inner_text()
@@ -67,17 +74,17 @@ def test_an_invitation_leads_to_an_account_with_a_second_factor(visit: Visit, st
 
     visit.open("/account/logout/")
     look_at(visit, "sign-out")
-    page.click(submit)
+    follow(page, submit)
     look_at(visit, "sign-in")
     page.fill("[name=login]", "ada@example.com")
     page.fill("[name=password]", "wrong-password")
-    page.click(submit)
+    follow(page, submit)
     look_at(visit, "sign-in-wrong")
     page.fill("[name=password]", PASSWORD)
-    page.click(submit)
+    follow(page, submit)
     look_at(visit, "challenge")
     page.fill("[name=code]", recovery)
-    page.click(submit)
+    follow(page, submit)
     assert page.locator("h1").inner_text() == "Your account"
     assert Membership.objects.filter(organization=acme, user=User.objects.get(email="ada@example.com")).exists()
     assert visit.was_quiet()
@@ -87,20 +94,20 @@ def test_a_forgotten_password_is_replaced(visit: Visit, steady: None) -> None:
     User.objects.create_user("ada@example.com", PASSWORD)
     page = visit.page
     visit.open("/account/login/")
-    page.click("text=I forgot my password")
+    follow(page, "text=I forgot my password")
     look_at(visit, "reset")
     page.fill("[name=email]", "ada@example.com")
-    page.click("main [type=submit]")
+    follow(page, "main [type=submit]")
     look_at(visit, "reset-sent")
     visit.open(link_in_mail())
     look_at(visit, "reset-choose")
     page.fill("[name=password1]", "short")
     page.fill("[name=password2]", "different")
-    page.click("main [type=submit]")
+    follow(page, "main [type=submit]")
     look_at(visit, "reset-wrong")
     page.fill("[name=password1]", "another-long-password")
     page.fill("[name=password2]", "another-long-password")
-    page.click("main [type=submit]")
+    follow(page, "main [type=submit]")
     assert page.locator("h1").inner_text() == "You can sign in now"
     look_at(visit, "reset-done")
     visit.open("/account/invitations/unknown/")
