@@ -60,13 +60,16 @@ def test_an_operator_signs_in_and_adds_a_member_and_no_page_breaks_a_rule(visit:
     visit.open("/admin/")
     page.fill("[name=login]", "operator@example.com")
     page.fill("[name=password]", "a-long-password")
-    page.click("main [type=submit]")
+    with page.expect_navigation(wait_until="load"):
+        page.click("main [type=submit]")
     visit.open("/admin/orgs/organization/")
-    page.click("#result_list th a")
+    with page.expect_navigation(wait_until="load"):
+        page.click("#result_list th a")
     page.click("#memberships-2-group .select2-selection")
     page.fill(".select2-search__field", "member")
     page.click(".select2-results__option:has-text('member@example.com')")
-    page.click("[name=_continue]")
+    with page.expect_navigation(wait_until="load"):
+        page.click("[name=_continue]")
     expect(page.locator("#memberships-group")).to_contain_text("member@example.com in Acme")
     for address in ("/admin/orgs/deployment/?organization=acme", "/admin/orgs/user/add/", "/admin/orgs/template/add/"):
         visit.open(address)
