@@ -19,6 +19,12 @@ Network = IPv4Network | IPv6Network
 # As browsers write it: lowercase, an international name in its ASCII form.
 ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,31}")
+UNSAFE_SCHEMES = (
+    "http", "https", "javascript", "data", "file", "blob", "about", "filesystem", "view-source", "intent", "mailto",
+    "smb", "ftp", "ftps", "ws", "wss", "tel", "sms", "vbscript", "jar", "chrome", "search-ms", "ms-msdt",
+)  # fmt: skip
+
 
 class Env:
     def __init__(self, values: Mapping[str, str] = os.environ) -> None:
@@ -56,6 +62,13 @@ class Env:
         values = self.words(name)
         if not all(map(is_origin, values)):
             raise ImproperlyConfigured(f"{name} must be origins such as https://app.example.com, between commas.")
+        return values
+
+    def schemes(self, name: str) -> list[str]:
+        """Schemes of URIs (RFC 3986 §3.1); none that browsers or systems act on by themselves."""
+        values = [word.lower().removesuffix("://") for word in self.words(name)]
+        if not all(SCHEME.fullmatch(value) and value not in UNSAFE_SCHEMES for value in values):
+            raise ImproperlyConfigured(f"{name} must be schemes of your users' apps, such as zed, between commas.")
         return values
 
     def networks(self, name: str) -> list[Network]:

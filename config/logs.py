@@ -26,3 +26,18 @@ class JsonFormatter(logging.Formatter):
             return orjson.dumps(line, default=str).decode()
         except TypeError:  # half of a surrogate pair, or an integer over 64 bits: a line must not get lost for it
             return json.dumps(line, default=str)
+
+
+CONFIGURATION = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "config.logs.JsonFormatter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        # The access log has a line for each of these already.
+        "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+    },
+}

@@ -27,7 +27,11 @@ from apps.tools.errors import bad_host
 access_log = logging.getLogger("porthole.access")
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
-PLAIN_PATHS = ("/api/v1/", "/mcp", "/healthz", "/readyz")
+PLAIN_PATHS = (
+    "/api/v1/", "/mcp", "/api/auth/mcp/register", "/api/auth/mcp/token", "/api/auth/mcp/revoke", "/.well-known/",
+    "/api/auth/.well-known/", "/healthz", "/readyz",
+)  # fmt: skip
+PAGES_AMONG_THEM = ("/api/v1/docs", "/api/v1/docs/signed-in")
 REQUEST_ID = re.compile(r"^[A-Za-z0-9-]{1,64}\Z")
 SECRET_IN_PATH = re.compile(r"^(/account/(?:invitations|password/reset/key)/).+", re.DOTALL)
 CONTENT_SECURITY_POLICY = (
@@ -45,7 +49,7 @@ PAGE_HEADERS = {
 
 def is_plain(path: str) -> bool:
     """Whether this is no page: the middleware that only pages need is passed by."""
-    return path.startswith(PLAIN_PATHS) and path != "/api/v1/docs"
+    return path.startswith(PLAIN_PATHS) and path not in PAGES_AMONG_THEM
 
 
 class RequestMiddleware:

@@ -6,6 +6,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.orgs.addresses import host_of
+from config import logs
 from config.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -71,6 +72,11 @@ E2E_BOOTSTRAP_SECRET = env.text("E2E_BOOTSTRAP_SECRET")
 BOOTSTRAP_ORG = env.text("BOOTSTRAP_ORG")
 DEMO_EMAIL = env.text("DEMO_EMAIL", "demo@porthole.test")
 DEMO_PASSWORD = env.text("DEMO_PASSWORD", "porthole-demo")
+# Apps on somebody's own machine that are sent back to by a scheme of their own without a dot, such as cursor://.
+REDIRECT_SCHEMES = [
+    "claude", "cursor", "cursor-nightly", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed",
+    *env.schemes("REDIRECT_SCHEMES"),
+]  # fmt: skip
 AUTH_USER_MODEL = "orgs.User"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -114,6 +120,43 @@ MFA_FORMS = {
 # Whoever runs the installation, on their own machine, needs no telephone for it.
 OPERATORS_NEED_SECOND_FACTOR = not IS_LOCAL
 
+# Letting clients in (django-oauth-toolkit). Its models are ours, all five; its edges are in apps/oauthmcp.
+
+OAUTH2_PROVIDER_APPLICATION_MODEL = "oauthmcp.Application"
+OAUTH2_PROVIDER_GRANT_MODEL = "oauthmcp.Grant"
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauthmcp.AccessToken"  # noqa: S105
+OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "oauthmcp.RefreshToken"  # noqa: S105
+OAUTH2_PROVIDER_ID_TOKEN_MODEL = "oauthmcp.IDToken"  # noqa: S105
+OAUTH2_PROVIDER = {
+    "OAUTH2_VALIDATOR_CLASS": "apps.oauthmcp.validator.Validator",
+    "OAUTH2_SERVER_CLASS": "apps.oauthmcp.server.AuthorizationServer",
+    "OAUTH2_BACKEND_CLASS": "apps.oauthmcp.server.Backend",
+    "ACCESS_TOKEN_GENERATOR": "apps.oauthmcp.server.new_access_token",
+    "REFRESH_TOKEN_GENERATOR": "apps.oauthmcp.server.new_refresh_token",
+    "SCOPES_BACKEND_CLASS": "apps.oauthmcp.server.Scopes",
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 60 * 60,
+    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 60 * 60,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "ALLOW_LOCALHOST_LOOPBACK": True,
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https", "http", *REDIRECT_SCHEMES],  # http for loopback only: redirects.py
+    "OIDC_ISS_ENDPOINT": PUBLIC_URL,
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
+    "APPLICATION_ADMIN_CLASS": "apps.oauthmcp.admin.ApplicationAdmin",
+    "GRANT_ADMIN_CLASS": "apps.oauthmcp.admin.GrantAdmin",
+    "ACCESS_TOKEN_ADMIN_CLASS": "apps.oauthmcp.admin.AccessTokenAdmin",
+    "REFRESH_TOKEN_ADMIN_CLASS": "apps.oauthmcp.admin.RefreshTokenAdmin",
+    "ID_TOKEN_ADMIN_CLASS": "apps.oauthmcp.admin.IDTokenAdmin",
+}
+
 # Mail
 
 _mail = env.mail("EMAIL_URL", "console:" if IS_LOCAL else "")
@@ -129,6 +172,7 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "config.apps.PortholeConfig",
     "apps.oauthmcp.apps.OAuthMcpConfig",
+    "oauth2_provider",
     "apps.tools.apps.ToolsConfig",
     "apps.orgs.apps.OrgsConfig",
     "rest_framework",
@@ -252,16 +296,4 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "config.logs.JsonFormatter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {
-        "django": {"handlers": [], "level": "INFO", "propagate": True},
-        # The access log has a line for each of these already.
-        "django.request": {"level": "ERROR"},
-        "django.security.DisallowedHost": {"level": "CRITICAL"},
-    },
-}
+LOGGING = logs.CONFIGURATION

@@ -14,6 +14,7 @@ urlpatterns = [
     path("api/v1/docs", views.docs, name="docs"),
     re_path(r"^api/v1/tools/(?P<name>(?s:.*))\Z", ToolViewSet.as_view({"post": "call"}), name="tool"),
     re_path(r"^\.well-known/oauth-protected-resource(?P<door>|/mcp|/api/v1)\Z", metadata.protected_resource),
+    path("api/auth/mcp/", include("apps.oauthmcp.urls")),
     path("account/", include("apps.oauthmcp.accounts.urls")),
     path("admin/", admin.site.urls),
     path("healthz", healthz),

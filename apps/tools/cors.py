@@ -12,7 +12,10 @@ from django.utils.cache import patch_vary_headers
 
 from apps.orgs.addresses import host_of, is_loopback
 
-OPEN_PATHS = ("/api/v1/openapi.json", "/.well-known/")
+OPEN_PATHS = (
+    "/api/v1/openapi.json", "/.well-known/", "/api/auth/.well-known/",
+    "/api/auth/mcp/register", "/api/auth/mcp/token", "/api/auth/mcp/revoke",
+)  # fmt: skip
 EXPOSED = "WWW-Authenticate, Retry-After, X-Request-Id, ETag"
 
 
@@ -57,5 +60,5 @@ def _add_headers(request: HttpRequest, response: HttpResponseBase, is_open: bool
     response["Access-Control-Expose-Headers"] = EXPOSED
     if request.method == "OPTIONS":
         response["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
-        response["Access-Control-Allow-Headers"] = "Authorization, Content-Type, X-Request-Id"
+        response["Access-Control-Allow-Headers"] = "Authorization, Content-Type, MCP-Protocol-Version, X-Request-Id"
         response["Access-Control-Max-Age"] = "7200"

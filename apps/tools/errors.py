@@ -37,7 +37,7 @@ def describe(error: Exception, request_id: str) -> Refused:
         case UnreadablePostError():
             return describe(InvalidInput.because(None, "The body ended too early.", "json_invalid"), request_id)
     fields = {"fields": {"requestId": request_id}}
-    if isinstance(error, DatabaseError) and _is_unreachable(error):
+    if isinstance(error, DatabaseError) and is_unreachable(error):
         log.error("the database cannot be reached: %s", type(error).__name__, extra=fields)
         return Refused(503, "unavailable", "The database cannot be reached.", {"Retry-After": "5"})
     log.error("a bug answered a request", exc_info=error, extra=fields)
@@ -110,7 +110,7 @@ def _page(request: HttpRequest, status: int) -> HttpResponse:
     return HttpResponse(page, status=status)
 
 
-def _is_unreachable(error: DatabaseError) -> bool:
+def is_unreachable(error: DatabaseError) -> bool:
     cause = error.__cause__
     if name := getattr(cause, "sqlite_errorname", None):  # SQLite says OperationalError to bad SQL too
         return str(name).startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR"))

@@ -35,6 +35,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField("active", default=True, help_text="Untick this instead of deleting somebody.")
     is_staff = models.BooleanField("operator", default=False, help_text="May sign in to the admin.")
     date_joined = models.DateTimeField("joined", default=timezone.now, editable=False)
+    password_changed_at = models.DateTimeField(
+        null=True, editable=False, help_text="What was let in before does not get in any more."
+    )
 
     objects = UserManager()
 
@@ -55,6 +58,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.email = fold_email(self.email)
         super().save(*args, **kwargs)
+
+    def set_password(self, raw_password: str | None) -> None:
+        # A password that is only hashed anew, at a sign-in, is saved alone (update_fields), so that keeps its time.
+        self.password_changed_at = timezone.now()
+        super().set_password(raw_password)
 
     def get_full_name(self) -> str:
         return self.name or self.email

@@ -1,0 +1,62 @@
+"""Errors of the OAuth endpoints: RFC 6749's JSON, `{"error", "error_description"}`. Nothing internal leaks."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.db import Error as DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from apps.tools.errors import is_unreachable, request_id_of
+from apps.tools.render import json_response
+
+log = logging.getLogger("porthole.errors")
+NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}  # RFC 6749 §5.1
+
+
+class OAuthError(Exception):
+    """`error` is a word of the RFCs; `description` a sentence for whoever wrote the client."""
+
+    def __init__(self, error: str, description: str, status: int = 400, headers: dict[str, str] | None = None) -> None:
+        super().__init__(description)
+        self.error = error
+        self.description = description
+        self.status = status
+        self.headers = headers or {}
+
+
+def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """A view that programs POST to: every error is JSON, and nothing of it is ever stored by a cache."""
+
+    @csrf_exempt
+    @wraps(view)
+    def answer(request: HttpRequest) -> HttpResponse:
+        try:
+            if request.method != "POST":
+                raise OAuthError("invalid_request", "Use POST.", 405, {"Allow": "POST, OPTIONS"})
+            response = view(request)
+        except Exception as error:
+            response = respond(_describe(error, request))
+        for name, value in NO_STORE.items():
+            response.headers[name] = value
+        return response
+
+    return answer
+
+
+def respond(error: OAuthError) -> HttpResponse:
+    body: dict[str, Any] = {"error": error.error, "error_description": error.description}
+    return json_response(body, error.status, error.headers)
+
+
+def _describe(error: Exception, request: HttpRequest) -> OAuthError:
+    if isinstance(error, OAuthError):
+        return error
+    fields = {"fields": {"requestId": request_id_of(request)}}
+    if isinstance(error, DatabaseError) and is_unreachable(error):
+        log.error("the database cannot be reached: %s", type(error).__name__, extra=fields)
+        return OAuthError("temporarily_unavailable", "The database cannot be reached.", 503, {"Retry-After": "5"})
+    log.error("a bug answered a request", exc_info=error, extra=fields)
+    return OAuthError("server_error", f"Something went wrong here. The request id is {request_id_of(request)}.", 500)

@@ -1,0 +1,175 @@
+"""Clients, what users allowed them, and the codes and tokens that came of it.
+
+The models are django-oauth-toolkit's, swapped for ours. Codes, tokens and client secrets are kept as SHA-256 hashes
+only: they are random, so there is nothing that a salt or a slow hash would protect.
+"""
+
+import hashlib
+import uuid
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from oauth2_provider.models import (
+    AbstractAccessToken,
+    AbstractApplication,
+    AbstractGrant,
+    AbstractIDToken,
+    AbstractRefreshToken,
+    ApplicationManager,
+    redirect_to_uri_allowed,
+)
+
+from apps.oauthmcp.redirects import NotAllowed, kind_of
+from apps.orgs.models import Membership
+
+DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by a migration
+DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
+GRANT_TYPES = ["authorization_code", "refresh_token"]
+IDLE_LIFETIME = timedelta(days=30)  # of a refresh token that nobody uses
+
+
+def hash_of(secret: str) -> str:
+    """What is stored of a code, a token or a client secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Application(AbstractApplication):
+    """A client (RFC 6749 §2): a program that asks users to let it in."""
+
+    class AuthMethod(models.TextChoices):
+        NONE = "none"
+        BASIC = "client_secret_basic"
+        POST = "client_secret_post"
+
+    client_secret = models.CharField(
+        max_length=64, blank=True, default="", editable=False
+    )  # hashed; "" for public ones
+    token_endpoint_auth_method = models.CharField(max_length=19, choices=AuthMethod, default=AuthMethod.NONE)
+    metadata = models.JSONField(default=dict, blank=True, help_text="What it said of itself when it registered.")
+    authorized_at = models.DateTimeField(
+        null=True, editable=False, help_text="When somebody first let it in. Empty: it may be forgotten."
+    )
+
+    objects = ApplicationManager()
+
+    class Meta:
+        verbose_name = "client"
+        indexes = [models.Index(fields=["created"], condition=Q(authorized_at=None), name="never_used_clients")]
+
+    def __str__(self) -> str:
+        return self.name or self.client_id
+
+    def redirect_uri_allowed(self, uri: str) -> bool:
+        """Exact match, except for the port of a loopback address (RFC 8252 §7.3)."""
+        try:
+            kind_of(uri)
+        except NotAllowed:
+            return False
+        return bool(redirect_to_uri_allowed(uri, self.allowed_redirect_uris))
+
+    @property
+    def allowed_redirect_uris(self) -> list[str]:
+        if self.client_id == DOCS_CLIENT:  # moves along with PUBLIC_URL
+            return [settings.PUBLIC_URL + DOCS_REDIRECT_PATH]
+        return str(self.redirect_uris).split()
+
+    @property
+    def grant_types(self) -> list[str]:
+        return self.metadata.get("grant_types", GRANT_TYPES)
+
+    @property
+    def default_redirect_uri(self) -> str | None:
+        uris = self.allowed_redirect_uris
+        return uris[0] if len(uris) == 1 else None
+
+
+class AuthorizationQuerySet(models.QuerySet["Authorization"]):
+    def alive(self) -> "AuthorizationQuerySet":
+        """Those that still open something. The bearer check asks the same of one token, in SQL."""
+        return self.filter(
+            Q(membership__user__password_changed_at=None) | Q(membership__user__password_changed_at__lte=F("created")),
+            revoked_at=None,
+            expires_at__gt=timezone.now(),
+            membership__user__is_active=True,
+        )
+
+    def revoke(self) -> int:
+        """Every code and token that came of these opens nothing from now on."""
+        return self.filter(revoked_at=None).update(revoked_at=timezone.now())
+
+
+class Authorization(models.Model):
+    """What one member allowed one client to look at, in one organization: begun by a code, kept alive by refreshing.
+
+    Its tokens are one family: they die together.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    application = models.ForeignKey(Application, models.CASCADE, related_name="authorizations", verbose_name="client")
+    membership = models.ForeignKey(Membership, models.CASCADE, related_name="authorizations")
+    scope = models.CharField(max_length=200)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(help_text="Unless it is refreshed before.")
+    last_used_at = models.DateTimeField(null=True, editable=False, help_text="To within five minutes.")
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    objects = AuthorizationQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["expires_at"], name="authorizations_by_expiry")]
+
+    def __str__(self) -> str:
+        return f"{self.application} for {self.membership}"
+
+
+class Grant(AbstractGrant):
+    """An authorization code (RFC 6749 §4.1.2). `code` holds its hash."""
+
+    membership = models.ForeignKey(Membership, models.CASCADE, related_name="+")
+    authorization = models.ForeignKey(
+        Authorization, models.CASCADE, null=True, related_name="+", help_text="What it was redeemed for."
+    )
+    redeemed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        verbose_name = "authorization code"
+        indexes = [models.Index(fields=["expires"], name="grants_by_expiry")]
+
+
+class AccessToken(AbstractAccessToken):
+    """`token` stays empty, `token_checksum` is its hash."""
+
+    source_refresh_token = None  # one refresh token may give several access tokens, to whoever lost an answer
+    authorization = models.ForeignKey(Authorization, models.CASCADE, related_name="access_tokens")
+
+    class Meta:
+        indexes = [models.Index(fields=["expires"], name="access_tokens_by_expiry")]
+
+
+class RefreshToken(AbstractRefreshToken):
+    """`token` stays empty, `token_checksum` is its hash. `revoked` says when its successor was first given out."""
+
+    access_token = None
+    token_family = None  # that is the authorization
+    authorization = models.ForeignKey(Authorization, models.CASCADE, related_name="refresh_tokens")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["token_checksum"], name="refresh_token_hashed_once")]
+        indexes = [models.Index(fields=["revoked"], name="refresh_tokens_by_rotation")]
+
+    def revoke(self) -> None:
+        Authorization.objects.filter(pk=self.authorization_id).revoke()
+
+
+class IDToken(AbstractIDToken):
+    """Never issued: Porthole is no OpenID provider. django-oauth-toolkit wants all its models swapped together."""
+
+    class Meta:
+        verbose_name = "ID token"
+
+
+def idle_expiry() -> datetime:
+    return timezone.now() + IDLE_LIFETIME

@@ -1,0 +1,11 @@
+"""Every address under /api/auth/mcp/, by django-oauth-toolkit's names."""
+
+from django.urls import path
+
+from apps.oauthmcp import revocation, token
+
+app_name = "oauth2_provider"
+urlpatterns = [
+    path("token", token.token, name="token"),
+    path("revoke", revocation.revoke, name="revoke-token"),
+]
