@@ -53,7 +53,7 @@ class Backend(OAuthLibCore):
     """Hands oauthlib the parameters that parameters.py has read and checked, whether they came as a form or JSON."""
 
     def extract_body(self, request: HttpRequest) -> list[tuple[str, str]]:
-        return request.oauth_parameters
+        return list(request.oauth_parameters)  # type: ignore[attr-defined]
 
 
 @cache
