@@ -4,6 +4,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
+from allauth.mfa.totp.internal import auth
+from django.core.cache import cache
 from django.test import Client
 
 from apps.oauthmcp.models import DOCS_CLIENT, DOCS_REDIRECT_PATH, Application, Grant
@@ -301,6 +303,25 @@ def test_head_is_answered_like_get(browser: Client) -> None:
     assert browser.head(PATH, {"client_id": "unknown"}).status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("handle=a", "application/x-www-form-urlencoded"), ("{", "application/json"), ("x", "multipart/form-data"),
+        ("--x", "multipart/form-data; boundary=x"), ("&a=%00%FF" * 2000, "application/x-www-form-urlencoded"),
+        ("\xff\x00", "application/x-www-form-urlencoded; charset=utf-16"), ("", "text/plain"),
+    ],
+)  # fmt: skip
+def test_a_form_that_is_none_is_the_senders_mistake(browser: Client, body: str, content_type: str) -> None:
+    assert browser.post(PATH, body, content_type=content_type).status_code == 400
+
+
+@pytest.mark.parametrize("query", ["state=\xff", "state=\xc3\xa9", "&&&=&;", "client_id", "=", "%", "%zz=1"])
+def test_an_odd_query_is_the_senders_mistake(browser: Client, query: str) -> None:
+    usual = urlencode(wanted(make_client(), state=None))
+    assert browser.get(PATH, QUERY_STRING=query).status_code == 400
+    assert browser.get(PATH, QUERY_STRING=f"{usual}&{query}").status_code in (200, 400)
+
+
 # Signing in on the way
 
 
@@ -314,8 +335,6 @@ def test_signing_in_leads_back_to_the_question(acme: Fill) -> None:
 
 
 def test_a_second_factor_and_a_long_request_lead_back_too(acme: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
-    from allauth.mfa.totp.internal import auth
-
     monkeypatch.setattr(auth, "yield_hotp_counters_from_time", lambda: iter([57_000_000]))
     give_second_factor(make_member(acme.organization).user)
     for state in ("short", "&" * 2000, "s" * 4000):
@@ -323,8 +342,6 @@ def test_a_second_factor_and_a_long_request_lead_back_too(acme: Fill, monkeypatc
         page = _through_sign_in(browser, ask(browser, client, state=state), totp_code(57_000_000))
         assert came_back(decide(browser, page, "deny"))["state"] == state
         browser.session.flush()
-        from django.core.cache import cache
-
         cache.clear()  # a code works once
 
 

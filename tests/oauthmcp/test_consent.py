@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -15,7 +16,7 @@ from apps.oauthmcp.models import Application, Grant
 from apps.orgs.models import Membership, Organization
 from apps.tools.base import SCOPES
 from tests.factories import Fill
-from tests.oauthmcp.accounts.visitors import Fields, person, said, visitor
+from tests.oauthmcp.accounts.visitors import Fields, person, said, sign_in, visitor
 from tests.oauthmcp.authorizing import PATH, ask, came_back, decide, handle_of
 from tests.oauthmcp.grants import make_client, make_member
 
@@ -220,8 +221,6 @@ def test_an_old_answer_is_not_given_again(browser: Client, monkeypatch: pytest.M
 
 
 def test_an_answer_that_another_key_encrypted_is_not_given_again(browser: Client, monkeypatch: Any) -> None:
-    from cryptography.fernet import Fernet
-
     page = ask(browser, make_client())
     decide(browser, page)
     monkeypatch.setattr("apps.oauthmcp.pending._fernet", lambda: Fernet(Fernet.generate_key()))
@@ -277,8 +276,6 @@ def test_a_handle_does_not_outlive_signing_out(browser: Client) -> None:
 
 def test_a_session_that_somebody_planted_does_not_answer_for_who_signs_in(acme: Fill) -> None:
     """Session fixation: the attacker knows the session's key from before the sign-in, and it is worth nothing after."""
-    from tests.oauthmcp.accounts.visitors import sign_in
-
     make_member(acme.organization)
     victim, client = visitor(), make_client()
     ask(victim, client, state="s" * 4000)  # kept in an anonymous session
