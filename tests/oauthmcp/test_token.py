@@ -267,6 +267,12 @@ def test_parameters_that_are_not_expected_change_nothing(client: Application, me
     assert RefreshToken.objects.count() == 2
 
 
+@pytest.mark.spec("RFC 6749 §5.2")
+def test_an_error_says_nothing_of_parameters_that_are_not_expected(client: Application, db: None) -> None:
+    answer = redeem(client, "made-up", state="state", error_uri="https://evil.example")
+    assert set(answer.json()) == {"error", "error_description"}
+
+
 def test_tokens_tell_what_they_are(client: Application, member: Membership) -> None:
     token = redeem(client, make_code(client, member)).json()
     assert token["access_token"].startswith("porthole_at_")
