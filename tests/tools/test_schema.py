@@ -148,7 +148,7 @@ def test_it_names_the_address_of_the_installation(settings: Any):
     assert flow["tokenUrl"] == "https://porthole.example.com/api/auth/mcp/token"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/openapi.json", "/api/v1/docs"])
+@pytest.mark.parametrize("path", ["/api/v1/openapi.json", "/api/v1/docs", "/api/v1/docs/signed-in"])
 def test_it_is_only_read(path: str):
     response = Client(headers={"host": "localhost"}).post(path)
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, OPTIONS")
