@@ -12,6 +12,7 @@ urlpatterns = [
     path("", views.home, name="home"),
     path("api/v1/openapi.json", views.openapi, name="openapi"),
     path("api/v1/docs", views.docs, name="docs"),
+    path("api/v1/docs/signed-in", views.signed_in, name="docs-signed-in"),
     re_path(r"^api/v1/tools/(?P<name>(?s:.*))\Z", ToolViewSet.as_view({"post": "call"}), name="tool"),
     re_path(r"^\.well-known/oauth-protected-resource(?P<door>|/mcp|/api/v1)\Z", metadata.protected_resource),
     path("api/auth/mcp/", include("apps.oauthmcp.urls")),
