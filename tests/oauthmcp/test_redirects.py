@@ -5,7 +5,7 @@ import re
 import pytest
 
 from apps.oauthmcp.models import DOCS_CLIENT, Application
-from apps.oauthmcp.redirects import Kind, NotAllowed, form_action_of, is_web_address, kind_of, target_of
+from apps.oauthmcp.redirects import Kind, NotAllowed, form_action_of, is_same, is_web_address, kind_of, target_of
 
 ALLOWED = [
     # uri, kind, shown to people, named in the Content-Security-Policy
@@ -122,6 +122,12 @@ def test_the_longest_uri_has_2000_characters() -> None:
         kind_of(start + "x" * (2001 - len(start)))
 
 
+@pytest.mark.spec("RFC 6749 §3.1.2")
+def test_who_wrote_a_fragment_is_told_so() -> None:
+    with pytest.raises(NotAllowed, match="fragment"):
+        kind_of("https://example.com/#/callback")
+
+
 def test_an_operator_can_add_schemes(settings: object) -> None:
     settings.REDIRECT_SCHEMES = ["steam"]  # type: ignore[attr-defined]
     assert kind_of("steam://run/1") is Kind.PRIVATE
@@ -184,6 +190,11 @@ def test_all_else_must_match_exactly(registered: str, asked: str) -> None:
     client = Application(redirect_uris=f"https://first.example/ {registered}")
     assert client.redirect_uri_allowed(registered)
     assert not client.redirect_uri_allowed(asked)
+
+
+def test_what_only_begins_like_a_loopback_address_has_no_port_to_spare() -> None:
+    assert not is_same("http://localhost:80.evil.example/cb", "http://localhost.evil.example/cb")
+    assert not is_same("http://127.0.0.1:8evil/cb", "http://127.0.0.1evil/cb")
 
 
 def test_a_client_without_a_uri_is_sent_nowhere() -> None:
