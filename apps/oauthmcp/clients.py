@@ -73,4 +73,4 @@ def revoke(request: HttpRequest, id: UUID) -> HttpResponse:
 
 
 def _own(request: HttpRequest) -> AuthorizationQuerySet:
-    return cast("AuthorizationQuerySet", Authorization.objects.filter(membership__user=cast("User", request.user)))
+    return Authorization.objects.filter(membership__user=cast("User", request.user))

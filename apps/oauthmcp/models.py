@@ -64,7 +64,7 @@ class Application(AbstractApplication):
         indexes = [models.Index(fields=["created"], condition=Q(authorized_at=None), name="never_used_clients")]
 
     def __str__(self) -> str:
-        return self.name or self.client_id
+        return self.display_name if self.name else self.client_id
 
     def redirect_uri_allowed(self, uri: str) -> bool:
         """Exact match, except for the port of a loopback address (RFC 8252 §7.3)."""
@@ -149,6 +149,9 @@ class Grant(AbstractGrant):
         verbose_name = "authorization code"
         indexes = [models.Index(fields=["expires"], name="grants_by_expiry")]
 
+    def __str__(self) -> str:
+        return f"authorization code {self.pk}"  # not its hash, as django-oauth-toolkit has it
+
 
 class AccessToken(AbstractAccessToken):
     """`token` stays empty, `token_checksum` is its hash."""
@@ -158,6 +161,9 @@ class AccessToken(AbstractAccessToken):
 
     class Meta:
         indexes = [models.Index(fields=["expires"], name="access_tokens_by_expiry")]
+
+    def __str__(self) -> str:
+        return f"access token {self.pk}"
 
 
 class RefreshToken(AbstractRefreshToken):
@@ -170,6 +176,9 @@ class RefreshToken(AbstractRefreshToken):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["token_checksum"], name="refresh_token_hashed_once")]
         indexes = [models.Index(fields=["revoked"], name="refresh_tokens_by_rotation")]
+
+    def __str__(self) -> str:
+        return f"refresh token {self.pk}"
 
     def revoke(self) -> None:
         Authorization.objects.filter(pk=self.authorization_id).revoke()

@@ -35,11 +35,11 @@ class PreparedCursor(Cursor[Any]):
 def prepared_cursor(connection: Any) -> CursorWrapper:
     """A cursor on Django's own connection: in its transaction, and with its errors."""
     if connection.queries_logged:
-        return connection.cursor()  # type: ignore[no-any-return]  # it can tell what it sent; ours cannot
+        return connection.cursor()  # it can tell what it sent; ours cannot
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors:
-        return connection.make_cursor(PreparedCursor(connection.connection))  # type: ignore[no-any-return]
+        return connection.make_cursor(PreparedCursor(connection.connection))
 
 
 def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:

@@ -82,9 +82,10 @@ def test_a_member_of_two_organizations_sees_with_each_token_only_the_one_it_is_f
     "token",
     [
         "porthole_at_", "porthole_at_" + "A" * 42, "porthole_at_" + "A" * 44, "porthole_at_" + "A" * 42 + "\x00",
-        "porthole_at_" + "A" * 42 + "é", "porthole_at_" + "A" * 42 + "=", "porthole_rt_" + "A" * 43,
-        "PORTHOLE_AT_" + "A" * 43, "porthole_at_" + "A" * 43 + " x", "porthole_at_" + "A" * 10_000, "\x00", "x" * 10_000,
-        "porthole_at_' OR 1=1 --", "\u0661" * 55,
+        "porthole_at_" + "A" * 42 + "\xe9", "porthole_at_" + "A" * 42 + "=", "porthole_rt_" + "A" * 43,
+        "PORTHOLE_AT_" + "A" * 43, "porthole_at_" + "A" * 43 + " x", "porthole_at_" + "A" * 10_000, "\x00",
+        "x" * 10_000,
+        "porthole_at_' OR ''='", "\u0661" * 55,
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_token_is_refused_without_a_query(
