@@ -51,6 +51,8 @@ BOUNDS = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 schema = schemathesis.openapi.from_dict(json.loads(json.dumps(published())))
+# A body that breaks a rule by its length alone can be too long to be read at all.
+schema.config.checks.negative_data_rejection.expected_statuses.append("413")
 tools = schema.include(path_regex=f"^{PREFIX}")
 # The one GET is a page for people.
 oauth = schema.include(path_regex=f"^{OAUTH_PREFIX}", method="POST")
