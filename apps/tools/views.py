@@ -9,8 +9,10 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition
 
 from apps.tools import schema
+from apps.tools.base import SCOPE_NAMES
 from apps.tools.errors import respond
 from apps.tools.exceptions import Refused
+from apps.tools.policy import page_policy
 from apps.tools.registry import TOOLS
 
 
@@ -35,7 +37,20 @@ def docs(request: HttpRequest) -> HttpResponse:
     refused = _reading_only(request)
     if refused:
         return refused
-    response = render(request, "api_docs.html")
+    response = render(request, "api_docs.html", {"issuer": settings.PUBLIC_URL, "scopes": SCOPE_NAMES})
+    response["Content-Security-Policy"] = DOCS_POLICY
+    return response
+
+
+def signed_in(request: HttpRequest) -> HttpResponse:
+    """Where the reference's "Authorize" ends, in a window of its own: its script hands the code to the reference."""
+    refused = _reading_only(request)
+    if refused:
+        return refused
+    # The code is in this page's address: it must not go along to anywhere, nor be kept.
+    response = render(request, "api_docs_signed_in.html")
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-store"
     response["Content-Security-Policy"] = DOCS_POLICY
     return response
 
@@ -55,7 +70,4 @@ def _reading_only(request: HttpRequest) -> HttpResponse | None:
 
 # Swagger UI's own pictures are data: addresses in its stylesheet; scripts and styles are files of ours, and no other
 # site is asked for anything. docs/security.md says the same.
-DOCS_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
-)
+DOCS_POLICY = page_policy(form_action="'none'")
