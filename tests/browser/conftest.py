@@ -13,6 +13,7 @@ from tests.factories import fill
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--host-resolver-rules=MAP app.example.com 127.0.0.1",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
