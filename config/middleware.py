@@ -23,6 +23,7 @@ from django.middleware.security import SecurityMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from apps.tools.errors import bad_host
+from apps.tools.policy import page_policy
 
 access_log = logging.getLogger("porthole.access")
 
@@ -34,10 +35,7 @@ PLAIN_PATHS = (
 PAGES_AMONG_THEM = ("/api/v1/docs", "/api/v1/docs/signed-in")
 REQUEST_ID = re.compile(r"^[A-Za-z0-9-]{1,64}\Z")
 SECRET_IN_PATH = re.compile(r"^(/account/(?:invitations|password/reset/key)/).+", re.DOTALL)
-CONTENT_SECURITY_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
+CONTENT_SECURITY_POLICY = page_policy()
 
 # Of every page, also of one that is answered before Django's own middleware. The API's reader has its own policy.
 PAGE_HEADERS = {

@@ -59,7 +59,7 @@ def target_of(uri: str) -> str:
 def form_action_of(uri: str) -> str:
     """What a Content-Security-Policy must name, so that a browser follows a form's redirect to an allowed URI."""
     parts = urlsplit(uri)
-    if kind_of(uri) is Kind.PRIVATE or parts.hostname == "::1":  # CSP has no way to write either
+    if kind_of(uri) is Kind.PRIVATE or ":" in (parts.hostname or ""):  # CSP has no way to write either
         return f"{parts.scheme}:"
     return f"{parts.scheme}://{parts.netloc.lower()}"
 

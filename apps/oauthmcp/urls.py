@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from apps.oauthmcp import revocation, token
+from apps.oauthmcp import authorize, revocation, token
 
 app_name = "oauth2_provider"
 urlpatterns = [
+    path("authorize", authorize.authorize, name="authorize"),
     path("token", token.token, name="token"),
     path("revoke", revocation.revoke, name="revoke-token"),
 ]

@@ -11,6 +11,7 @@ from django.views.decorators.http import condition
 from apps.tools import schema
 from apps.tools.errors import respond
 from apps.tools.exceptions import Refused
+from apps.tools.policy import page_policy
 from apps.tools.registry import TOOLS
 
 
@@ -55,7 +56,4 @@ def _reading_only(request: HttpRequest) -> HttpResponse | None:
 
 # Swagger UI's own pictures are data: addresses in its stylesheet; scripts and styles are files of ours, and no other
 # site is asked for anything. docs/security.md says the same.
-DOCS_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
-)
+DOCS_POLICY = page_policy(form_action="'none'")

@@ -1,0 +1,230 @@
+"""The authorization endpoint (RFC 6749 §3.1): an app asks, a person decides, and they are sent back to the app."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote_plus, urlencode
+
+from django.contrib.auth import logout
+from django.contrib.auth.views import redirect_to_login
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from oauthlib.oauth2 import FatalClientError, OAuth2Error
+from oauthlib.oauth2.rfc6749.errors import InvalidClientIdError, MissingClientIdError
+
+from apps.oauthmcp import consent, limits, parameters
+from apps.oauthmcp.errors import OAuthError
+from apps.oauthmcp.models import Application
+from apps.oauthmcp.parameters import Parameters, value_of
+from apps.oauthmcp.pending import Pending
+from apps.oauthmcp.redirects import NotAllowed, kind_of
+from apps.oauthmcp.server import backend, issuer
+from apps.orgs.models import Membership, User
+from apps.tools.errors import request_id_of
+from apps.tools.throttle import Buckets
+
+# All that oauthlib is told. It makes an attribute of its request out of everything else that it gets.
+UNDERSTOOD = (
+    "client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method",
+)  # fmt: skip
+ANSWER = ("code", "state", "iss", "error", "error_description", "error_uri")
+MAX_NEXT = 2000  # Django takes an address of more than 2,048 characters for none of our own
+# Requests too long for that are kept in a session, also of people who are not signed in: each is a row.
+PARKED = Buckets(burst=30, per_second=0.2)
+DECISIONS = ("allow", "deny", "switch")
+
+
+class Refused(Exception):
+    """Told to the person, never to the app: there is no address that is surely the app's."""
+
+    def __init__(self, reason: str, detail: str = "", status: int = 400, headers: dict[str, str] | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.detail = detail
+        self.status = status
+        self.headers = headers or {}
+
+
+class SentBack(Exception):
+    """RFC 6749 §4.1.2.1: an error for the app, at its own address."""
+
+    def __init__(self, redirect_uri: str, state: str | None, error: str, description: str) -> None:
+        super().__init__(error)
+        self.location = answer_uri(
+            redirect_uri, {"error": error, "error_description": description, "state": state, "iss": issuer()}
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An authorization request that is in order."""
+
+    parameters: Parameters
+    client: Application
+    redirect_uri: str
+    state: str | None
+    scopes: list[str]
+    request: Any  # oauthlib's
+
+
+def authorize(request: HttpRequest) -> HttpResponseBase:
+    views: dict[str | None, Callable[[HttpRequest], HttpResponseBase]] = {"GET": ask, "HEAD": ask, "POST": decide}
+    try:
+        if request.method not in views:
+            raise Refused("method", status=405, headers={"Allow": "GET, HEAD, POST"})
+        response = views[request.method](request)
+    except SentBack as back:
+        response = see_other(back.location)
+    except Refused as refused:
+        values = {"reason": refused.reason, "detail": refused.detail, "request_id": request_id_of(request)}
+        response = render(request, "oauth/refused.html", values, status=refused.status)
+        for name, value in refused.headers.items():
+            response.headers[name] = value
+    response.headers["Cache-Control"] = "no-store"
+    # Addresses here carry state and codes.
+    response.headers.setdefault("Referrer-Policy", "no-referrer")
+    return response
+
+
+def ask(request: HttpRequest) -> HttpResponseBase:
+    """Everything is checked before anybody signs in: an error then goes straight back to the app."""
+    wanted = _wanted(request)
+    asked = check(wanted)
+    if "none" in (value_of(wanted, "prompt") or "").split():  # OpenID Connect Core §3.1.2.6
+        is_known = request.user.is_authenticated
+        error = "consent_required" if is_known else "login_required"
+        raise SentBack(asked.redirect_uri, asked.state, error, "Somebody has to decide about this, on a page.")
+    if not request.user.is_authenticated:
+        return _sign_in(request, wanted)
+    memberships = consent.memberships_of(request.user)
+    choice = consent.before_choosing(memberships, asked.scopes)
+    return _page(request, Pending(request.session).keep(wanted), asked, memberships, choice)
+
+
+def decide(request: HttpRequest) -> HttpResponseBase:
+    """The form holds a handle and what the person chose; what they decide about comes from their session."""
+    pending, handle, decision = Pending(request.session), request.POST.get("handle", ""), request.POST.get("decision")
+    wanted = pending.parameters(handle)
+    if wanted is None or decision not in DECISIONS or not request.user.is_authenticated:
+        raise Refused("gone")
+    if decision == "switch":
+        logout(request)
+        return _sign_in(request, wanted)
+    if pending.is_answered(handle):
+        location = pending.answered_with(handle, decision)
+        if location is None:
+            raise Refused("answered", status=409)
+        return see_other(location)
+    asked = check(wanted)
+    if decision == "deny":
+        location = SentBack(asked.redirect_uri, asked.state, "access_denied", "The request was denied.").location
+    else:
+        memberships = consent.memberships_of(request.user)
+        choice = consent.chosen(request.POST, memberships, asked.scopes)
+        if choice.problems or choice.membership is None:
+            return _page(request, handle, asked, memberships, choice)
+        location = _allow(asked, choice.membership, choice.scopes, request.user)
+    pending.answer(handle, decision, location)
+    return see_other(location)
+
+
+def check(wanted: Parameters) -> Asked:
+    """Raises Refused where nobody can be sent back, else SentBack."""
+    known = [(name, value) for name, value in wanted if name in UNDERSTOOD]
+    problem: OAuth2Error | None = None
+    try:
+        scopes, found = backend().server.validate_authorization_request(f"/?{urlencode(known)}", "GET", None, {})
+        redirect_uri, state = found["redirect_uri"], found["state"]
+    except (InvalidClientIdError, MissingClientIdError):
+        raise Refused("unknown_client") from None
+    except FatalClientError:
+        raise Refused("redirect_uri") from None
+    except OAuth2Error as error:
+        problem, redirect_uri, state = error, error.redirect_uri, error.state
+    try:
+        kind_of(redirect_uri)  # what was registered may not be allowed any more
+    except NotAllowed:
+        raise Refused("redirect_uri") from None
+    try:
+        _check_ours(wanted)
+    except OAuthError as error:
+        raise SentBack(redirect_uri, state, error.error, error.description) from None
+    if problem is not None:
+        raise SentBack(redirect_uri, state, problem.error, problem.description)
+    return Asked(wanted, found["request"].client, redirect_uri, state, scopes, found["request"])
+
+
+def _check_ours(wanted: Parameters) -> None:
+    """What oauthlib does not look at, or answers with another error. Raises OAuthError."""
+    for name in ("request", "request_uri"):  # OpenID Connect Core §6
+        if value_of(wanted, name) is not None:
+            raise OAuthError(f"{name}_not_supported", f"The parameter {name} is not supported.")
+    if value_of(wanted, "response_type") not in ("code", None):
+        raise OAuthError("unsupported_response_type", "The response_type must be code.")
+    if value_of(wanted, "response_mode") not in ("query", None):
+        raise OAuthError("invalid_request", "The response_mode must be query.")
+    parameters.check_resource(wanted)
+
+
+def _wanted(request: HttpRequest) -> Parameters:
+    """From the query; or from the session, for somebody who comes back from signing in with a long request."""
+    try:
+        wanted = parameters.of_query(request)
+    except OAuthError as error:
+        raise Refused("unreadable", error.description) from None
+    handle = value_of(wanted, "pending")
+    if handle is None:
+        return wanted
+    parked = Pending(request.session).parameters(handle)
+    if parked is None:
+        raise Refused("gone")
+    return parked
+
+
+def _sign_in(request: HttpRequest, wanted: Parameters) -> HttpResponseBase:
+    """To the sign-in page, which leads back here."""
+    address = reverse("oauth2_provider:authorize")
+    here = f"{address}?{urlencode(wanted)}"
+    if len(here) > MAX_NEXT:
+        try:
+            limits.take(PARKED, request)
+        except OAuthError as error:
+            raise Refused("too_often", status=error.status, headers=error.headers) from None
+        here = f"{address}?pending={Pending(request.session).keep(wanted)}"
+    return redirect_to_login(here)
+
+
+def _page(
+    request: HttpRequest, handle: str, asked: Asked, memberships: list[Membership], choice: consent.Choice
+) -> HttpResponse:
+    return consent.page(request, handle, asked.client, asked.redirect_uri, asked.scopes, memberships, choice)
+
+
+def _allow(asked: Asked, membership: Membership, scopes: list[str], user: User) -> str:
+    """Issues a code for what was chosen. Returns where to send it."""
+    server = backend().server
+    membership.user = user
+    asked.request.membership, asked.request.user, asked.request.scopes = membership, user, scopes
+    code = server.auth_grant.create_authorization_code(asked.request)
+    try:
+        with transaction.atomic():
+            server.request_validator.save_authorization_code(asked.client.client_id, code, asked.request)
+    except IntegrityError:  # the client or the membership went in this moment
+        raise Refused("gone") from None
+    return answer_uri(asked.redirect_uri, {"code": code["code"], "state": asked.state, "iss": issuer()})
+
+
+def answer_uri(redirect_uri: str, answer: dict[str, str | None]) -> str:
+    """The client's own query is kept (RFC 6749 §3.1.2), without what could be taken for our answer (RFC 9207 §2.4)."""
+    base, _, query = redirect_uri.partition("?")
+    kept = [part for part in query.split("&") if part and unquote_plus(part.partition("=")[0]) not in ANSWER]
+    # %20 for a space: apps that read a query without the rules of forms would keep a plus sign.
+    added = urlencode({name: value for name, value in answer.items() if value is not None}, quote_via=quote)
+    return f"{base}?{'&'.join([*kept, added])}"
+
+
+def see_other(location: str) -> HttpResponse:
+    """303, so that no form is sent on (RFC 9700 §4.12). Django's own redirects refuse private-use schemes."""
+    return HttpResponse(status=303, headers={"Location": location})

@@ -1,0 +1,71 @@
+"""Authorization requests that wait for a person's decision: kept in the session, named by a handle."""
+
+import base64
+import secrets
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.contrib.sessions.backends.base import SessionBase
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from apps.oauthmcp.parameters import Parameters
+
+KEY = "oauth_requests"
+MAX_NUMBER = 5  # in one session: as many tabs can wait for a decision
+LIFETIME = 15 * 60  # seconds
+# A form that is sent twice gets its answer twice, for as long as the code in it may be redeemed.
+SAME_ANSWER = 60  # seconds
+
+
+class Pending:
+    """The requests of one session, oldest first. A session goes with its user, so nobody else has these handles."""
+
+    def __init__(self, session: SessionBase) -> None:
+        self.session = session
+        now = timezone.now().timestamp()
+        stored: dict[str, dict[str, Any]] = session.get(KEY, {})
+        self.entries = {handle: entry for handle, entry in stored.items() if entry["until"] > now}
+
+    def keep(self, parameters: Parameters) -> str:
+        """A handle for them: the same one for a page that is loaded again, so that it pushes no other tab out."""
+        wanted = [list(pair) for pair in parameters]
+        waiting = (
+            handle for handle, entry in self.entries.items() if entry["parameters"] == wanted and "answer" not in entry
+        )
+        handle = next(waiting, None) or secrets.token_urlsafe(24)
+        self.entries.pop(handle, None)
+        self.entries[handle] = {"parameters": wanted, "until": timezone.now().timestamp() + LIFETIME}
+        self._save()
+        return handle
+
+    def parameters(self, handle: str) -> Parameters | None:
+        entry = self.entries.get(handle)
+        return [(name, value) for name, value in entry["parameters"]] if entry else None
+
+    def answer(self, handle: str, decision: str, location: str) -> None:
+        """Remembers where the decision led. Encrypted: a code is never stored so that it could be read."""
+        sealed = _fernet().encrypt(location.encode()).decode()
+        self.entries[handle]["answer"] = [decision, timezone.now().timestamp(), sealed]
+        self._save()
+
+    def is_answered(self, handle: str) -> bool:
+        return "answer" in self.entries[handle]
+
+    def answered_with(self, handle: str, decision: str) -> str | None:
+        """Where this very decision led, a moment ago: somebody clicked twice."""
+        given, at, sealed = self.entries[handle]["answer"]
+        if given != decision or timezone.now().timestamp() - at > SAME_ANSWER:
+            return None
+        try:
+            return _fernet().decrypt(sealed.encode()).decode()
+        except InvalidToken:  # SECRET_KEY is another one since
+            return None
+
+    def _save(self) -> None:
+        self.session[KEY] = dict(list(self.entries.items())[-MAX_NUMBER:])
+
+
+def _fernet() -> Fernet:
+    digest = salted_hmac("porthole.oauth.answer", "", algorithm="sha256").digest()
+    return Fernet(base64.urlsafe_b64encode(digest))

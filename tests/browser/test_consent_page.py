@@ -1,0 +1,95 @@
+"""Letting an app in, in a real browser: its pages fit, and the answer gets past the policies to where it should."""
+
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from urllib.parse import urlencode
+
+import pytest
+
+from apps.orgs.models import Organization
+from tests.browser.conftest import Visit
+from tests.browser.test_account_pages import follow, look_at
+from tests.oauthmcp.accounts.visitors import PASSWORD, person
+from tests.oauthmcp.authorizing import PATH, wanted
+from tests.oauthmcp.grants import make_client, make_member
+
+LONG = "An app with a name that is quite a bit longer than anybody would need to tell it from all the others there are"
+
+
+@pytest.fixture
+def app_address() -> Iterator[str]:
+    """An app on this computer, which waits for its answer on a port of its own."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<title>The app</title>")
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/callback"
+        server.shutdown()
+
+
+def sign_in(visit: Visit, email: str = "ada@example.com") -> None:
+    visit.page.fill("[name=login]", email)
+    visit.page.fill("[name=password]", PASSWORD)
+    follow(visit.page, "main [type=submit]")
+
+
+@pytest.mark.spec("RFC 6749 §4.1")
+@pytest.mark.parametrize("decision", ["allow", "deny"])
+def test_the_answer_reaches_an_app_on_this_computer(visit: Visit, app_address: str, decision: str) -> None:
+    make_member(Organization.objects.get(slug="acme"))
+    client = make_client(redirect_uris="http://127.0.0.1/callback")
+    visit.open(f"{PATH}?{urlencode(wanted(client, redirect_uri=app_address))}")
+    sign_in(visit)
+    assert visit.was_quiet()
+    follow(visit.page, f"[value={decision}]")
+    assert visit.page.title() == "The app"
+    assert visit.page.url.startswith(f"{app_address}?{'code' if decision == 'allow' else 'error'}=")
+    assert visit.page.evaluate("document.referrer") == ""
+
+
+@pytest.mark.spec("RFC 8252 §7.1")
+def test_the_answer_may_lead_to_an_apps_own_scheme(visit: Visit) -> None:
+    make_member(Organization.objects.get(slug="acme"))
+    uri = "cursor://anysphere.cursor-retrieval/callback"
+    visit.open(f"{PATH}?{urlencode(wanted(make_client(redirect_uris=uri), redirect_uri=uri))}")
+    sign_in(visit)
+    with visit.page.expect_event("requestfailed") as failed:  # nobody here opens such addresses
+        visit.page.click("[value=allow]")
+    assert failed.value.url.startswith((uri, visit.origin + PATH))
+    assert not [text for text in visit.complaints if "Content Security Policy" in text]
+
+
+def test_the_pages_fit_and_keep_what_was_chosen(visit: Visit) -> None:
+    page = visit.page
+    for number in range(3):
+        make_member(Organization.objects.create(slug=f"org-{number}", name=f"Organization {number}"))
+    person("eve@example.com")
+    loopback, private = make_client(LONG), make_client(redirect_uris="cursor://example/callback")
+    visit.open(f"{PATH}?{urlencode(wanted(loopback))}")
+    sign_in(visit)
+    look_at(visit, "consent-several")
+    page.check("text=Organization 1")
+    for box in page.locator("[name=scope]").all():
+        box.uncheck()
+    follow(page, "[value=allow]")
+    look_at(visit, "consent-missing")
+    assert page.is_checked("text=Organization 1")
+    visit.open(f"{PATH}?{urlencode(wanted(private, redirect_uri='cursor://example/callback'))}")
+    look_at(visit, "consent-scheme")
+    follow(page, "[value=switch]")
+    sign_in(visit, "eve@example.com")
+    look_at(visit, "consent-no-organization")
+    assert page.locator("[value=allow]").count() == 0
+    visit.open(f"{PATH}?client_id=unknown")
+    look_at(visit, "consent-unknown")
+    # Chromium writes that the pages about something missing and about the unknown app are a 400.
+    assert [text for text in visit.complaints if "400 (Bad Request)" not in text] == []
+    assert visit.asked_elsewhere == []
