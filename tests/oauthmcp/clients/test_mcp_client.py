@@ -132,7 +132,7 @@ def test_it_keeps_its_way_in_until_the_user_takes_it_back(server: Server) -> Non
     run(app, use)
     run(app, use)  # started again, with what it has stored
     assert len(app.asked) == 1
-    Authorization.objects.get().revoke()
+    Authorization.objects.all().delete()
     run(app, use)
     assert len(app.asked) == 2
     assert Application.objects.filter(name="Test of the MCP SDK").count() == 1
