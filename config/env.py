@@ -22,8 +22,10 @@ ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,31}")
 UNSAFE_SCHEMES = (
     "http", "https", "javascript", "data", "file", "blob", "about", "filesystem", "view-source", "intent", "mailto",
-    "smb", "ftp", "ftps", "ws", "wss", "tel", "sms", "vbscript", "jar", "chrome", "search-ms", "ms-msdt",
+    "smb", "ftp", "ftps", "ws", "wss", "tel", "sms", "vbscript", "livescript", "jar", "chrome", "resource", "shell",
+    "res", "ldap", "ldaps", "ssh", "telnet", "content", "android-app", "search", "search-ms",
 )  # fmt: skip
+UNSAFE_PREFIXES = ("ms-", "x-apple", "itms")  # what Windows and Apple's systems act on
 
 
 class Env:
@@ -67,7 +69,7 @@ class Env:
     def schemes(self, name: str) -> list[str]:
         """Schemes of URIs (RFC 3986 §3.1); none that browsers or systems act on by themselves."""
         values = [word.lower().removesuffix("://") for word in self.words(name)]
-        if not all(SCHEME.fullmatch(value) and value not in UNSAFE_SCHEMES for value in values):
+        if not all(SCHEME.fullmatch(value) and not is_unsafe_scheme(value) for value in values):
             raise ImproperlyConfigured(f"{name} must be schemes of your users' apps, such as zed, between commas.")
         return values
 
@@ -117,6 +119,10 @@ class Env:
             return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, UnicodeDecodeError):
             raise ImproperlyConfigured(f"{name} names a file that cannot be read as text.") from None
+
+
+def is_unsafe_scheme(value: str) -> bool:
+    return value in UNSAFE_SCHEMES or value.startswith(UNSAFE_PREFIXES)
 
 
 def is_origin(value: str) -> bool:

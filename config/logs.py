@@ -39,5 +39,8 @@ CONFIGURATION = {
         # The access log has a line for each of these already.
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
+        # At DEBUG they name codes and tokens: not even where an operator turns the root logger up.
+        "oauthlib": {"level": "INFO"},
+        "oauth2_provider": {"level": "INFO"},
     },
 }

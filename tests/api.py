@@ -34,17 +34,25 @@ def _validator(*pointer: str) -> Draft202012Validator:
 def check_answer(tool: str, status: int, body: Any, headers: Any = None) -> None:
     """Fails unless openapi.json promises this answer of this tool (any tool's errors for an unknown name)."""
     path = PREFIX + tool if PREFIX + tool in published()["paths"] else PREFIX + "list_apps"
-    responses = published()["paths"][path]["post"]["responses"]
-    assert str(status) in responses, f"{tool} answered {status}, which openapi.json does not know"
-    response, pointer = responses[str(status)], ["paths", path, "post", "responses", str(status)]
+    check_response(path, "post", status, body, headers)
+
+
+def check_response(path: str, method: str, status: int, body: Any, headers: Any = None) -> None:
+    """Fails unless openapi.json promises this answer of this operation. `body` is JSON, or None for anything else."""
+    responses = published()["paths"][path][method]["responses"]
+    assert str(status) in responses, f"{path} answered {status}, which openapi.json does not know"
+    response, pointer = responses[str(status)], ["paths", path, method, "responses", str(status)]
     if "$ref" in response:
         pointer = response["$ref"].removeprefix("#/").split("/")
         response = published()["components"]["responses"][pointer[-1]]
-    validator = _validator(*pointer, "content", "application/json", "schema")
-    errors = [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(body)]
-    assert not errors, f"{tool} {status}: {errors}"
+    is_json = "application/json" in response.get("content", {})
+    assert is_json == (body is not None), f"{path} {status}: JSON is {'' if is_json else 'not '}promised"
+    if is_json:
+        validator = _validator(*pointer, "content", "application/json", "schema")
+        errors = [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(body)]
+        assert not errors, f"{path} {status}: {errors}"
     for name in response.get("headers", {}):
-        assert headers is None or name in headers, f"{tool} {status} lacks the header {name}"
+        assert headers is None or name in headers, f"{path} {status} lacks the header {name}"
 
 
 class Api:

@@ -1,6 +1,7 @@
 """Errors of the OAuth endpoints: RFC 6749's JSON, `{"error", "error_description"}`. Nothing internal leaks."""
 
 import logging
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -13,6 +14,7 @@ from apps.tools.errors import is_unreachable, request_id_of
 from apps.tools.render import json_response
 
 log = logging.getLogger("porthole.errors")
+NOT_IN_DESCRIPTIONS = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")  # RFC 6749 §5.2
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}  # RFC 6749 §5.1
 
 
@@ -47,7 +49,8 @@ def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReque
 
 
 def respond(error: OAuthError) -> HttpResponse:
-    body: dict[str, Any] = {"error": error.error, "error_description": error.description}
+    description = NOT_IN_DESCRIPTIONS.sub("?", error.description)  # it may name what somebody sent
+    body: dict[str, Any] = {"error": error.error, "error_description": description}
     return json_response(body, error.status, error.headers)
 
 

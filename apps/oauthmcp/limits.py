@@ -31,4 +31,6 @@ def network_of(address: str) -> str:
         parsed = ip_address(address)
     except ValueError:
         return address
-    return str(IPv6Address(int(parsed) >> 64 << 64)) if isinstance(parsed, IPv6Address) else str(parsed)
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))

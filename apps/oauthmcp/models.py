@@ -19,10 +19,9 @@ from oauth2_provider.models import (
     AbstractIDToken,
     AbstractRefreshToken,
     ApplicationManager,
-    redirect_to_uri_allowed,
 )
 
-from apps.oauthmcp.redirects import NotAllowed, kind_of
+from apps.oauthmcp.redirects import NotAllowed, is_same, kind_of
 from apps.orgs.models import Membership
 
 DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by a migration
@@ -68,7 +67,7 @@ class Application(AbstractApplication):
             kind_of(uri)
         except NotAllowed:
             return False
-        return bool(redirect_to_uri_allowed(uri, self.allowed_redirect_uris))
+        return any(is_same(uri, registered) for registered in self.allowed_redirect_uris)
 
     @property
     def allowed_redirect_uris(self) -> list[str]:

@@ -13,11 +13,12 @@ from oauth2_provider.oauth2_backends import OAuthLibCore, get_oauthlib_core
 from oauth2_provider.scopes import BaseScopes
 from oauthlib.common import Request
 from oauthlib.oauth2 import WebApplicationServer
-from oauthlib.oauth2.rfc6749.errors import InvalidRequestError
+from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
 
 from apps.tools.base import SCOPES
 
 CODE_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # RFC 7636 §4.2: SHA-256, base64url, no padding
+CODE_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")  # RFC 7636 §4.1
 
 
 class AuthorizationServer(WebApplicationServer):
@@ -25,6 +26,8 @@ class AuthorizationServer(WebApplicationServer):
         super().__init__(request_validator, *args, **kwargs)
         # Before the consent page, not after it.
         self.auth_grant.custom_validators.pre_auth.append(require_s256)
+        self.auth_grant.custom_validators.pre_token.append(require_code_verifier)
+        self.refresh_grant.custom_validators.post_token.append(drop_unknown_scopes)
 
 
 def require_s256(request: Request) -> dict[str, Any]:
@@ -36,6 +39,21 @@ def require_s256(request: Request) -> dict[str, Any]:
     if not CODE_CHALLENGE.fullmatch(request.code_challenge):
         raise InvalidRequestError("code_challenge must be 43 characters of base64url.", request=request)
     return {}
+
+
+def require_code_verifier(request: Request) -> None:
+    """RFC 7636 §4.5. Raises InvalidRequestError."""
+    if request.code_verifier is None:
+        raise InvalidRequestError("code_verifier is missing.", request=request)
+    if not CODE_VERIFIER.fullmatch(request.code_verifier):
+        raise InvalidRequestError("code_verifier must be 43 to 128 letters, digits and -._~.", request=request)
+
+
+def drop_unknown_scopes(request: Request) -> None:
+    """Of a refresh: what is left, each once, in our order. Raises InvalidScopeError."""
+    request.scopes = [scope for scope in SCOPES if scope in request.scopes]
+    if not request.scopes:
+        raise InvalidScopeError("None of the scopes is known here.", request=request)
 
 
 class Scopes(BaseScopes):
@@ -55,6 +73,10 @@ class Backend(OAuthLibCore):
     def extract_body(self, request: HttpRequest) -> list[tuple[str, str]]:
         return list(request.oauth_parameters)  # type: ignore[attr-defined]
 
+    def extract_headers(self, request: HttpRequest) -> dict[str, str]:
+        # The only one that concerns it. With an Origin it would answer with a CORS header of its own.
+        return {"Authorization": request.META.get("HTTP_AUTHORIZATION", "")}
+
 
 @cache
 def backend() -> Any:
@@ -72,9 +94,11 @@ def new_access_token(request: Request) -> str:
 
 
 def new_refresh_token(request: Request) -> str:
-    """A random one for a code; for a refresh token its successor, which whoever presents it again gets again."""
-    presented = getattr(request, "refresh_token", None)
-    if not presented:
-        return f"porthole_rt_{secrets.token_urlsafe(32)}"
-    digest = salted_hmac("porthole.refresh-token.successor", presented, algorithm="sha256").digest()
+    """A random one for a code; for a refresh token what the validator found to come after it."""
+    return vars(request).get("successor") or f"porthole_rt_{secrets.token_urlsafe(32)}"
+
+
+def successor_of(refresh_token: str) -> str:
+    """Derived, so that whoever presents the same token again can be given the same one again, though we kept a hash."""
+    digest = salted_hmac("porthole.refresh-token.successor", refresh_token, algorithm="sha256").digest()
     return f"porthole_rt_{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"

@@ -4,26 +4,20 @@ Every call of the token endpoint runs in one transaction. It locks the code, or 
 belongs to, so two calls with the same one come one after the other.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare
 from oauth2_provider.models import set_token_value
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.common import Request
-from oauthlib.oauth2.rfc6749.errors import InvalidGrantError
+from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, InvalidScopeError, UnauthorizedClientError
+from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 
-from apps.oauthmcp.models import (
-    AccessToken,
-    Application,
-    Authorization,
-    Grant,
-    RefreshToken,
-    hash_of,
-    idle_expiry,
-)
+from apps.oauthmcp.client_authentication import authenticate
+from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, hash_of, idle_expiry
 from apps.oauthmcp.parameters import canonical_resource
+from apps.oauthmcp.server import successor_of
 from apps.tools.base import SCOPES
 
 ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
@@ -32,18 +26,34 @@ CODE_LIFETIME = timedelta(seconds=60)
 HONEST_RETRY = timedelta(seconds=10)
 # Answers get lost. Whoever presents the same refresh token again within this time gets the same successor again.
 GRACE = timedelta(seconds=30)
+# One sentence for all reasons: which of them it was is nothing that somebody with a stolen one should learn.
+BAD_CODE = "The code is unknown, expired, used, or was not given out for this client, redirect_uri and code_verifier."
+BAD_REFRESH_TOKEN = "The refresh token is unknown, expired, used, revoked, or another client's."  # noqa: S105
 
 
 class Validator(OAuth2Validator):
     # Clients
 
-    def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
-        return bool(stored_secret) and constant_time_compare(hash_of(provided_secret), stored_secret)
+    def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        return True  # authenticate_client knows what a public client needs
+
+    def authenticate_client(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        """Raises OAuthError, which oauthlib lets pass: its own invalid_client asks for a bearer token."""
+        request.client = authenticate(request.headers["Authorization"], request.decoded_body)
+        request.client_id = request.client.client_id
+        return True
+
+    def validate_grant_type(
+        self, client_id: str, grant_type: str, client: Application, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        if grant_type not in client.grant_types:
+            raise UnauthorizedClientError(f"This client did not register for {grant_type}.", request=request)
+        return True
 
     # Scopes
 
     def validate_scopes(
-        self, client_id: str, scopes: list[str], client: Any, request: Request, *a: Any, **k: Any
+        self, client_id: str, scopes: list[str], client: Application, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
         """Drops what is unknown here, such as openid; there must be something left."""
         request.scopes = [scope for scope in SCOPES if scope in scopes]
@@ -51,7 +61,9 @@ class Validator(OAuth2Validator):
 
     # Codes
 
-    def _create_authorization_code(self, request: Request, code: dict[str, str], expires: Any = None) -> Grant:
+    def _create_authorization_code(
+        self, request: Request, code: dict[str, str], expires: datetime | None = None
+    ) -> Grant:
         now = timezone.now()
         Application.objects.filter(pk=request.client.pk, authorized_at=None).update(authorized_at=now)
         return Grant.objects.create(
@@ -67,55 +79,47 @@ class Validator(OAuth2Validator):
             resource=[canonical_resource()],
         )
 
-    def validate_code(self, client_id: str, code: str, client: Any, request: Request, *a: Any, **k: Any) -> bool:
+    def validate_code(
+        self, client_id: str, code: str, client: Application, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
         grant = (
             Grant.objects.select_for_update(of=("self",))
             .select_related("membership__user")
             .filter(code=hash_of(code), application=client)
             .first()
         )
-        if grant is None:
-            return False
+        if grant is None or not _is_for(request, grant):
+            raise InvalidGrantError(BAD_CODE, request=request)
         if grant.redeemed_at is not None:
-            self._suspect_theft_of_code(grant)
-            return False
+            _suspect_theft(grant, grant.redeemed_at)
+            raise InvalidGrantError(BAD_CODE, request=request)
         user = grant.membership.user
         changed = user.password_changed_at
         if grant.is_expired() or not user.is_active or (changed and changed > grant.created):
-            return False
+            raise InvalidGrantError(BAD_CODE, request=request)
         request.grant = grant
         request.user = user
         request.scopes = grant.scope.split()
         return True
 
-    @staticmethod
-    def _suspect_theft_of_code(grant: Grant) -> None:
-        """RFC 6749 §4.1.2: what was issued for a code that comes a second time is revoked."""
-        if grant.redeemed_at and timezone.now() - grant.redeemed_at > HONEST_RETRY:
-            Authorization.objects.filter(pk=grant.authorization_id).revoke()
-
     def get_code_challenge(self, code: str, request: Request) -> str:
         return str(request.grant.code_challenge)
 
     def get_code_challenge_method(self, code: str, request: Request) -> str:
-        return str(request.grant.code_challenge_method)
+        return "S256"  # there are no others: server.require_s256
 
-    def get_default_redirect_uri(self, client_id: str, request: Request, *a: Any, **k: Any) -> str | None:
-        # OAuth 2.1 has no redirect_uri in the token request any more: PKCE does what it was for.
-        if (grant := getattr(request, "grant", None)) is not None:
+    def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> str | None:
+        # vars(): oauthlib would look for a parameter of that name too.
+        if grant := vars(request).get("grant"):
             return str(grant.redirect_uri)
         return request.client.default_redirect_uri
 
-    def confirm_redirect_uri(
-        self, client_id: str, code: str, redirect_uri: str, client: Any, *a: Any, **k: Any
-    ) -> bool:
-        request = a[0]
-        if redirect_uri != request.grant.redirect_uri:
-            # RFC 6749 §5.2 calls it invalid_grant; False would become oauthlib's invalid_request.
-            raise InvalidGrantError("redirect_uri is not the one of the authorization request.", request=request)
-        return True
+    def confirm_redirect_uri(self, *args: Any, **kwargs: Any) -> bool:
+        return True  # validate_code did, for the code of a second use too
 
-    def invalidate_authorization_code(self, client_id: str, code: str, request: Request, *a: Any, **k: Any) -> None:
+    def invalidate_authorization_code(
+        self, client_id: str, code: str, request: Request, *args: Any, **kwargs: Any
+    ) -> None:
         """Kept, and marked, so that a second use is recognized."""
         Grant.objects.filter(pk=request.grant.pk).update(
             redeemed_at=timezone.now(), authorization=request.authorization
@@ -123,45 +127,44 @@ class Validator(OAuth2Validator):
 
     # Refresh tokens
 
-    def validate_refresh_token(self, refresh_token: str, client: Any, request: Request, *a: Any, **k: Any) -> bool:
-        token = (
-            RefreshToken.objects.filter(token_checksum=hash_of(refresh_token), application=client)
-            .only("pk", "authorization_id")
-            .first()
-        )
-        if token is None:
-            return False
-        authorizations = Authorization.objects.filter(pk=token.authorization_id)
-        authorizations.select_for_update().first()  # whoever else refreshes this family waits here
-        authorization = authorizations.alive().select_related("membership__user").first()
-        if authorization is None:
-            return False
-        token = RefreshToken.objects.get(pk=token.pk)  # what the one before us left of it
+    def validate_refresh_token(
+        self, refresh_token: str, client: Application, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        presented = RefreshToken.objects.filter(token_checksum=hash_of(refresh_token), application=client)
+        family = Authorization.objects.filter(pk__in=presented.values("authorization_id"))
+        family.select_for_update().first()  # whoever else refreshes this family waits here
+        authorization = family.alive().select_related("membership__user").first()
+        token = presented.first()  # what the one before us left of it
+        if authorization is None or token is None:
+            raise InvalidGrantError(BAD_REFRESH_TOKEN, request=request)
         if token.revoked is not None and timezone.now() - token.revoked > GRACE:
-            authorizations.revoke()  # RFC 9700 §4.14.2: two hold the same token, and one of them stole it
-            return False
+            family.revoke()  # RFC 9700 §4.14.2: two hold the same token, and one of them stole it
+            raise InvalidGrantError(BAD_REFRESH_TOKEN, request=request)
         request.authorization = authorization
-        request.refresh_token_instance = token
-        request.refresh_token = refresh_token
+        request.presented = token
+        request.successor = _newest_after(refresh_token, token)
         request.user = authorization.membership.user
         return True
 
-    def get_original_scopes(self, refresh_token: str, request: Request, *a: Any, **k: Any) -> list[str]:
+    def get_original_scopes(self, refresh_token: str, request: Request, *args: Any, **kwargs: Any) -> list[str]:
         return str(request.authorization.scope).split()
+
+    def is_within_original_scope(
+        self, request_scopes: list[str], refresh_token: str, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Asked when some of them were not granted. Unknown ones are dropped later, as at authorize."""
+        if not set(request_scopes).intersection(SCOPES) <= set(request.authorization.scope.split()):
+            raise InvalidScopeError("The scope is more than what was granted.", request=request)
+        return True
 
     # Tokens
 
-    def _save_bearer_token(self, token: dict[str, Any], request: Request, *a: Any, **k: Any) -> None:
+    def _save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
         expires = timezone.now() + ACCESS_TOKEN_LIFETIME
         may_refresh = "refresh_token" in request.client.grant_types
-        presented = getattr(request, "refresh_token_instance", None)
+        presented = vars(request).get("presented")
         if presented is None:
-            request.authorization = Authorization.objects.create(
-                application=request.client,
-                membership=request.grant.membership,
-                scope=token["scope"],
-                expires_at=idle_expiry() if may_refresh else expires,
-            )
+            request.authorization = _begin(request, token["scope"], idle_expiry() if may_refresh else expires)
         else:
             Authorization.objects.filter(pk=request.authorization.pk).update(expires_at=idle_expiry())
         self._create_access_token(expires, request, token)
@@ -170,7 +173,7 @@ class Validator(OAuth2Validator):
         else:
             del token["refresh_token"]
 
-    def _create_access_token(self, expires: Any, request: Request, token: dict[str, Any]) -> None:
+    def _create_access_token(self, expires: datetime, request: Request, token: dict[str, Any]) -> None:
         row = AccessToken(
             user=request.user,
             application=request.client,
@@ -183,11 +186,10 @@ class Validator(OAuth2Validator):
         row.save()
 
     def _create_refresh_token(self, request: Request, raw_token: str, presented: RefreshToken | None) -> None:
-        """Also of a token that was rotated within the grace: then its successor is there already."""
         if presented is not None and presented.revoked is None:
             RefreshToken.objects.filter(pk=presented.pk).update(revoked=timezone.now())
-        if presented is not None and RefreshToken.objects.filter(token_checksum=hash_of(raw_token)).exists():
-            return
+        elif presented is not None and RefreshToken.objects.filter(token_checksum=hash_of(raw_token)).exists():
+            return  # made for whoever presented it first
         row = RefreshToken(
             user=request.user,
             application=request.client,
@@ -197,8 +199,47 @@ class Validator(OAuth2Validator):
         set_token_value(row, raw_token)
         row.save()
 
-    def revoke_token(self, token: str, token_type_hint: str | None, request: Request, *a: Any, **k: Any) -> None:
-        """RFC 7009 §2.1: a refresh token takes its whole family along; so does an access token, which MAY."""
-        for model in (RefreshToken, AccessToken):
-            found = model.objects.filter(token_checksum=hash_of(token), application=request.client)
-            Authorization.objects.filter(pk__in=found.values("authorization_id")).revoke()
+
+def _is_for(request: Request, grant: Grant) -> bool:
+    # OAuth 2.1 has no redirect_uri in the token request any more: PKCE does what it was for.
+    return request.redirect_uri in (None, grant.redirect_uri) and code_challenge_method_s256(
+        request.code_verifier, grant.code_challenge
+    )
+
+
+def _suspect_theft(grant: Grant, redeemed_at: datetime) -> None:
+    """RFC 6749 §4.1.2: what was issued for a code that comes a second time is revoked.
+
+    Only where the verifier came too. Somebody who has no more than the code (from a log, from a browser's history)
+    cannot have got those tokens, and must not be able to sign their owner out.
+    """
+    if timezone.now() - redeemed_at > HONEST_RETRY:
+        Authorization.objects.filter(pk=grant.authorization_id).revoke()
+
+
+def _begin(request: Request, scope: str, expires_at: datetime) -> Authorization:
+    return Authorization.objects.create(
+        application=request.client,
+        membership=request.grant.membership,
+        scope=scope,
+        # That of the consent: a password that is changed while this is running still ends it.
+        created=request.grant.created,
+        expires_at=expires_at,
+    )
+
+
+def _newest_after(raw_token: str, token: RefreshToken) -> str:
+    """The refresh token to give for this one.
+
+    Normally its successor. If that was rotated too (A went R0, R1, R2 while B's answer to R0 got lost), the one at the
+    end of the chain: with R1, B would be taken for a thief as soon as the grace of R1 is over. This gives away nothing
+    new: R1 was rotated after R0, so B could have walked the chain itself.
+    """
+    successor = successor_of(raw_token)
+    if token.revoked is not None:
+        since = token.revoked - GRACE  # the clocks of two machines may differ
+        later = RefreshToken.objects.filter(authorization_id=token.authorization_id, revoked__gte=since)
+        rotated = set(later.values_list("token_checksum", flat=True))
+        while hash_of(successor) in rotated:
+            successor = successor_of(successor)
+    return successor

@@ -20,7 +20,7 @@ EXPOSED = "WWW-Authenticate, Retry-After, X-Request-Id, ETag"
 
 
 class CorsMiddleware:
-    """For /api/v1/, /mcp and the metadata documents. OPTIONS is answered here, before authentication."""
+    """For /api/v1/, /mcp and what clients ask to be let in. OPTIONS is answered here, before authentication."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -17,6 +17,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample
 
+from apps.tools import openapi_oauth as oauth
 from apps.tools.base import SCOPES, PageInput, Tool
 from apps.tools.http import ToolViewSet
 from apps.tools.openapi_parts import DESCRIPTION, ERRORS, SCHEMAS, error_responses
@@ -50,6 +51,7 @@ def _document_of(server: str) -> tuple[bytes, str]:
 def render(server: str) -> bytes:
     """The document of an installation at `server`, as indented JSON."""
     document = build() | {"servers": [{"url": server}]}
+    document["components"]["securitySchemes"]["oauth2"] = oauth.security_scheme(server)
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -84,7 +86,7 @@ class ToolSchema(AutoSchema):
         return [self.tool.scope.partition(":")[0]]
 
     def get_auth(self) -> list[dict[str, Any]]:
-        return [{"bearer": []}]
+        return [{"bearer": []}, {"oauth2": [self.tool.scope]}]
 
     def map_parsers(self) -> list[str]:
         return ["application/json"]
@@ -125,7 +127,7 @@ def _name_components() -> None:
 
 
 def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """What drf-spectacular does not know: closed objects, shared errors, security. A post-processing hook."""
+    """What drf-spectacular does not know: closed objects, shared errors, OAuth. A post-processing hook."""
     components = result["components"]
     for schema in components["schemas"].values():
         if schema.get("type") == "object":
@@ -135,7 +137,7 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
             for field in schema["properties"].values():
                 # Generated clients would make an input with a default a required one; descriptions tell defaults.
                 field.pop("default", None)
-    components["schemas"] |= SCHEMAS
+    components["schemas"] |= SCHEMAS | oauth.SCHEMAS
     components["responses"] = dict(ERRORS)
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     for item in result["paths"].values():
@@ -144,8 +146,10 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
         body["required"] = _needs_input(body, components["schemas"])
         operation["responses"]["200"]["description"] = "The tool's result."
         operation["responses"] |= error_responses()
+    result["paths"] |= oauth.PATHS
     result["info"]["description"] = DESCRIPTION
-    result["tags"] = [{"name": scope.partition(":")[0], "description": text} for scope, text in SCOPES.items()]
+    tags = [{"name": scope.partition(":")[0], "description": text} for scope, text in SCOPES.items()]
+    result["tags"] = [*tags, oauth.TAG]
     return result
 
 

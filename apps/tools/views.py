@@ -9,6 +9,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition
 
 from apps.tools import schema
+from apps.tools.base import SCOPE_NAMES
 from apps.tools.errors import respond
 from apps.tools.exceptions import Refused
 from apps.tools.policy import page_policy
@@ -36,7 +37,20 @@ def docs(request: HttpRequest) -> HttpResponse:
     refused = _reading_only(request)
     if refused:
         return refused
-    response = render(request, "api_docs.html")
+    response = render(request, "api_docs.html", {"issuer": settings.PUBLIC_URL, "scopes": SCOPE_NAMES})
+    response["Content-Security-Policy"] = DOCS_POLICY
+    return response
+
+
+def signed_in(request: HttpRequest) -> HttpResponse:
+    """Where the reference's "Authorize" ends, in a window of its own: its script hands the code to the reference."""
+    refused = _reading_only(request)
+    if refused:
+        return refused
+    # The code is in this page's address: it must not go along to anywhere, nor be kept.
+    response = render(request, "api_docs_signed_in.html")
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-store"
     response["Content-Security-Policy"] = DOCS_POLICY
     return response
 

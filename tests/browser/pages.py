@@ -27,7 +27,9 @@ class Page:
 PAGES = [
     Page("first-page", "Look into your deployments", ways.at("/")),
     # Swagger UI's own markup has pale colours, buttons inside buttons and a select without a name.
-    Page("reference", "Porthole", ways.reference, leave_out=("#ways.reference > .swagger-ui",)),
+    Page("reference", "Porthole", ways.reference, leave_out=("#reference > .swagger-ui",)),
+    Page("reference-authorize", "Available authorizations", ways.authorizing, leave_out=("#reference > .swagger-ui",)),
+    Page("reference-signed-in", "You can close this window", ways.at("/api/v1/docs/signed-in")),
     Page("sign-in", "Sign in", ways.at(ways.SIGN_IN)),
     Page("sign-in-wrong", "Sign in", ways.wrong_password),
     Page("sign-in-admin", "Sign in", ways.at("/admin/")),
@@ -77,7 +79,7 @@ PAGES = [
     Page("invitation-with-account", "Join Acme", ways.invitation_with_an_account),
     Page("invitation-signed-in", "Join Acme", ways.invitation_signed_in),
     Page("invitation-for-another", "Join Acme", ways.invitation_for_another),
-    Page("invitation-gone", "This ways.invitation does not work", ways.at("/account/invitations/unknown/"), status=404),
+    Page("invitation-gone", "This invitation does not work", ways.at("/account/invitations/unknown/"), status=404),
     Page("consent", "wants to look into Porthole", ways.asked_by_an_app()),
     Page(
         "consent-web",
@@ -100,7 +102,7 @@ PAGES = [
     ),
     Page("error-400", "Porthole did not understand this request", ways.under_another_host, status=400),
     Page("error-403", "This is not allowed", ways.old_form, status=403),
-    Page("error-404", "There is nothing ways.at this address", ways.at("/nothing"), status=404),
+    Page("error-404", "There is nothing at this address", ways.at("/nothing"), status=404),
     Page("error-429", "Too many attempts", ways.too_often, status=429),
     Page("error-500", "Something went wrong on our side", ways.bug, status=500),
 ]

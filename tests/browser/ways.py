@@ -89,6 +89,11 @@ def reference(visit: Visit) -> None:
     visit.page.wait_for_selector(".opblock")
 
 
+def authorizing(visit: Visit) -> None:
+    reference(visit)
+    visit.page.click(".btn.authorize")
+
+
 # Signing in
 
 

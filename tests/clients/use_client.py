@@ -8,9 +8,12 @@ from porthole_client.api.account import get_account
 from porthole_client.api.apps import list_apps, list_deployments
 from porthole_client.api.config import list_env_vars
 from porthole_client.api.files import get_file
+from porthole_client.api.oauth import register_client
 from porthole_client.models import (
     Account,
     App,
+    ClientInformation,
+    ClientRegistration,
     DeploymentStatus,
     Error,
     GetFileInput,
@@ -55,6 +58,15 @@ def readme(application_id: str) -> str:
 def account() -> Account | Error | InvalidInput | None:
     """A call without input needs no body."""
     return get_account.sync(client=client)
+
+
+def register() -> ClientInformation:
+    """What needs no token asks with the same client."""
+    said = ClientRegistration(redirect_uris=["http://127.0.0.1/callback"], client_name="Deploy watcher")
+    answer = register_client.sync(client=client, body=said)
+    if not isinstance(answer, ClientInformation):
+        raise RuntimeError(answer.error if answer else "an answer that the schema does not know")
+    return answer
 
 
 def sentence(error: Error | InvalidInput | None) -> str:

@@ -41,6 +41,14 @@ export async function readme(applicationId: string): Promise<string> {
 /** A call without input needs no body. */
 export const account = () => porthole.POST("/api/v1/tools/get_account");
 
+/** A code from the browser becomes a token. */
+export async function token(code: string, code_verifier: string): Promise<Schemas["TokenResponse"]> {
+  const body: Schemas["TokenRequest"] = { grant_type: "authorization_code", client_id: "client", code, code_verifier };
+  const { data, error } = await porthole.POST("/api/auth/mcp/token", { body });
+  if (!data) throw new Error(error.error_description ?? error.error);
+  return data;
+}
+
 function sentence(error: Schemas["Error"] | Schemas["InvalidInput"]): string {
   const { detail } = error;
   return typeof detail === "string" ? detail : detail.map((problem) => `${problem.loc.join(".")}: ${problem.msg}`).join("\n");

@@ -100,6 +100,16 @@ BAD: list[tuple[Callable[[Env], Any], str]] = [
             "https://hunter2.example.com/a b",
         )
     ),
+    *(
+        (lambda env: env.schemes("NAME"), value)
+        for value in (
+            "hunter2://example.com", "hunter2:", "-hunter2", "2hunter", "hunter2;x", "hunter2 'self'", "hünter2",
+            "vſcode", "*", "zed,hunter2 x", "z", "z" * 33, "javascript", "JavaScript", "data", "zed,file",
+            "http", "https", "https://",
+            "intent", "ms-hunter2", "ms-msdt", "search-ms", "view-source", "mailto",
+            "x-apple.systempreferences", "itms-apps",
+        )
+    ),
 ]  # fmt: skip
 
 
@@ -136,6 +146,11 @@ def test_origins_are_accepted(value: str) -> None:
 def test_lists_are_split_at_commas_and_trimmed() -> None:
     env = Env({"NAME": " https://a.example.com ,,https://b.example.com, "})
     assert env.origins("NAME") == ["https://a.example.com", "https://b.example.com"]
+
+
+def test_schemes_may_be_written_as_in_an_address() -> None:
+    assert Env({"NAME": "zed, Acme-IDE://,com.example.app"}).schemes("NAME") == ["zed", "acme-ide", "com.example.app"]
+    assert Env({}).schemes("NAME") == []
 
 
 def test_paths_are_relative_to_the_project() -> None:

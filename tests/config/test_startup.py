@@ -89,6 +89,8 @@ BAD: list[tuple[str, dict[str, str | None], str]] = [
     ("a data folder that cannot be made", LOCAL | {"DATA_DIR": "/dev/null/hunter2"}, "DATA_DIR"),
     ("proxies that are no networks", PRODUCTION | {"TRUSTED_PROXIES": "hunter2"}, "TRUSTED_PROXIES"),
     ("origins that are none", PRODUCTION | {"ALLOWED_ORIGINS": "*"}, "ALLOWED_ORIGINS"),
+    ("schemes that are none", PRODUCTION | {"REDIRECT_SCHEMES": "hunter2;"}, "REDIRECT_SCHEMES"),
+    ("a scheme that browsers act on", LOCAL | {"REDIRECT_SCHEMES": "zed,javascript"}, "REDIRECT_SCHEMES"),
     ("a port that is none", LOCAL | {"PORT": "hunter2"}, "PORT"),
     ("docs at no address", LOCAL | {"DOCS_BASE_URL": "hunter2"}, "DOCS_BASE_URL"),
 ]
@@ -178,6 +180,7 @@ GOOD: list[tuple[str, dict[str, str | None]]] = [
         "TRUSTED_PROXIES": "10.0.0.0/8,fd00::/8", "ALLOWED_ORIGINS": "https://app.example.com",
         "DOCS_BASE_URL": "https://docs.example.com/v1", "RATE_LIMITS": "on", "PORT": "8080",
         "EMAIL_URL": "smtps://me:hunter2@mail.example.com", "EMAIL_FROM": "porthole@example.com",
+        "REDIRECT_SCHEMES": "acme-ide",
     }),
     ("preview", PREVIEW),
     ("preview without https", PREVIEW | {"PUBLIC_URL": "http://preview.example.com"}),

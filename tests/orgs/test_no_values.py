@@ -35,6 +35,10 @@ WORD = "one of a few words"
 TITLE = "what people call it"
 WHERE = "a public address; one with a user name is refused"
 WRITTEN = "what people wrote about it"
+SCOPES = "names of scopes"
+HASHED = "a SHA-256; the random text itself is nowhere"
+NEVER_FILLED = "a column of django-oauth-toolkit that stays empty here"
+DOOR = "our own public address"
 # Every column that can hold text, and why it is there. A new one needs a reason, and the reason is never a value.
 ALLOWED = {
     "orgs.User.email": "what somebody signs in with",
@@ -134,6 +138,37 @@ ALLOWED = {
     "orgs.Template.github_url": WHERE,
     "orgs.Template.website_url": WHERE,
     "orgs.Template.docs_url": WHERE,
+    "oauthmcp.Application.client_id": "a public id, made by us",
+    "oauthmcp.Application.client_secret": HASHED,
+    "oauthmcp.Application.name": "what the client calls itself",
+    "oauthmcp.Application.redirect_uris": WHERE,
+    "oauthmcp.Application.metadata": "what the client says of itself, each member bounded: client_metadata.py",
+    "oauthmcp.Application.client_type": WORD,
+    "oauthmcp.Application.authorization_grant_type": WORD,
+    "oauthmcp.Application.registration_source": WORD,
+    "oauthmcp.Application.token_endpoint_auth_method": WORD,
+    "oauthmcp.Application.algorithm": NEVER_FILLED,
+    "oauthmcp.Application.allowed_origins": NEVER_FILLED,
+    "oauthmcp.Application.post_logout_redirect_uris": NEVER_FILLED,
+    "oauthmcp.Authorization.id": AN_ID,
+    "oauthmcp.Authorization.scope": SCOPES,
+    "oauthmcp.Grant.code": HASHED,
+    "oauthmcp.Grant.code_challenge": "the client's SHA-256 of what it keeps to itself",
+    "oauthmcp.Grant.code_challenge_method": WORD,
+    "oauthmcp.Grant.redirect_uri": WHERE,
+    "oauthmcp.Grant.resource": DOOR,
+    "oauthmcp.Grant.scope": SCOPES,
+    "oauthmcp.Grant.claims": NEVER_FILLED,
+    "oauthmcp.Grant.nonce": NEVER_FILLED,
+    "oauthmcp.AccessToken.token": NEVER_FILLED,
+    "oauthmcp.AccessToken.token_checksum": HASHED,
+    "oauthmcp.AccessToken.resource": DOOR,
+    "oauthmcp.AccessToken.scope": SCOPES,
+    "oauthmcp.RefreshToken.token": NEVER_FILLED,
+    "oauthmcp.RefreshToken.token_checksum": HASHED,
+    "oauthmcp.RefreshToken.resource": DOOR,
+    "oauthmcp.IDToken.jti": "of a table without rows",
+    "oauthmcp.IDToken.scope": "of a table without rows",
 }
 MARKER = "hunter2Marker"
 

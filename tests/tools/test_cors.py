@@ -108,6 +108,38 @@ def test_public_documents_are_open_to_every_site(public: Client, path: str) -> N
         assert "Access-Control-Allow-Credentials" not in response
 
 
+OPEN = ["register", "token", "revoke"]
+
+
+@pytest.mark.spec("RFC 9700 §2.6")
+@pytest.mark.parametrize("path", OPEN)
+@pytest.mark.parametrize("origin", [APP, EVIL, "null"])
+def test_a_client_in_any_browser_may_be_let_in(public: Client, path: str, origin: str, db: None) -> None:
+    preflighted = preflight(public, f"/api/auth/mcp/{path}", origin)
+    assert (preflighted.status_code, preflighted.content) == (204, b"")
+    assert "POST" in preflighted["Access-Control-Allow-Methods"]
+    assert "content-type" in preflighted["Access-Control-Allow-Headers"].lower()
+    answered = public.post(f"/api/auth/mcp/{path}", headers={"origin": origin})
+    assert answered.status_code in (400, 401)
+    for response in (preflighted, answered):
+        assert response["Access-Control-Allow-Origin"] == "*"
+        assert "Access-Control-Allow-Credentials" not in response
+        assert "WWW-Authenticate" in response["Access-Control-Expose-Headers"]
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_a_preflight_comes_before_everything_else(public: Client, path: str, settings: Any) -> None:
+    """No database mark: a query would fail this test. And it is not counted."""
+    settings.RATE_LIMITS = True
+    assert {preflight(public, f"/api/auth/mcp/{path}", EVIL).status_code for _ in range(400)} == {204}
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_where_users_are_asked_other_sites_read_nothing(public: Client, db: None, method: str) -> None:
+    response = public.generic(method, "/api/auth/mcp/authorize", headers={"origin": EVIL})
+    assert not [name for name in response.headers if name.startswith("Access-Control-")]
+
+
 def test_a_document_that_was_not_changed_may_be_read_too(public: Client) -> None:
     etag = public.get("/api/v1/openapi.json")["ETag"]
     response = public.get("/api/v1/openapi.json", headers={"origin": EVIL, "if-none-match": etag})

@@ -9,7 +9,9 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client, RequestFactory
 
-from apps.tools import errors
+from apps.oauthmcp.models import DOCS_CLIENT, DOCS_REDIRECT_PATH, Application
+from apps.tools import errors, views
+from apps.tools.base import SCOPES
 from apps.tools.registry import TOOLS
 from config.middleware import CONTENT_SECURITY_POLICY
 
@@ -70,7 +72,39 @@ def test_the_reference_opens_and_takes_everything_from_here(browser: Client) -> 
     assert "default-src 'none';" in answer["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("address", ["/", "/api/v1/docs", "/nothing-here", "/account/login/"])
+def test_the_reference_asks_as_the_client_that_is_there_from_the_start(browser: Client, settings: Any) -> None:
+    settings.PUBLIC_URL = "https://porthole.example.com"
+    page = browser.get("/api/v1/docs").content.decode()
+    script = Path(finders.find("porthole/api_docs.js")).read_text()
+    assert 'data-issuer="https://porthole.example.com"' in page
+    assert f'data-scopes="{" ".join(SCOPES)}"' in page
+    assert f'clientId: "{DOCS_CLIENT}"' in script
+    assert f"${{here}}{DOCS_REDIRECT_PATH}`" in script
+    assert Application.objects.get(client_id=DOCS_CLIENT).client_type == "public"
+
+
+@pytest.mark.spec("RFC 9700 §4.2.4")
+def test_the_page_that_gets_the_code_tells_it_to_nobody_and_keeps_nothing(browser: Client) -> None:
+    answer = browser.get(f"{DOCS_REDIRECT_PATH}?code=the-code&state=the-state&error_description=words")
+    assert answer.status_code == 200
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert answer["Cache-Control"] == "no-store"
+    assert answer["Content-Security-Policy"] == views.DOCS_POLICY
+    assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert not [word for word in ("the-code", "the-state", "words") if word in answer.content.decode()]
+
+
+def test_the_reference_and_its_sign_in_need_no_session(
+    client: Client, django_assert_num_queries: Any, db: None
+) -> None:
+    client.cookies["sessionid"] = "x" * 32
+    for address in ("/api/v1/docs", DOCS_REDIRECT_PATH):
+        with django_assert_num_queries(0):
+            answer = client.get(address)
+        assert answer.cookies == {}
+
+
+@pytest.mark.parametrize("address", ["/", "/api/v1/docs", "/api/v1/docs/signed-in", "/nothing-here", "/account/login/"])
 def test_a_page_points_at_nothing_outside_and_carries_no_script_or_style(browser: Client, address: str) -> None:
     page = Markup(browser.get(address).content.decode())
     assert page.addresses
@@ -83,7 +117,7 @@ def test_a_page_has_the_strict_policy(browser: Client, address: str) -> None:
     assert browser.get(address)["Content-Security-Policy"] == CONTENT_SECURITY_POLICY
 
 
-@pytest.mark.parametrize("address", ["/", "/api/v1/docs", "/nothing-here"])
+@pytest.mark.parametrize("address", ["/", "/api/v1/docs", "/api/v1/docs/signed-in", "/nothing-here"])
 def test_every_file_that_a_page_asks_for_is_there(browser: Client, address: str) -> None:
     page = Markup(browser.get(address).content.decode())
     files = [found for found in page.addresses if found.startswith("/static/")]

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from apps.tools import schema
+from apps.tools.base import SCOPES
 from apps.tools.registry import TOOLS
 from tests.api import PREFIX, published
 
@@ -35,8 +36,54 @@ def test_the_published_file_is_what_the_code_publishes():
 
 
 def test_every_tool_has_a_path_and_an_operation_of_its_name():
-    operations = {path: item["post"]["operationId"] for path, item in published()["paths"].items()}
+    operations = {
+        path: item["post"]["operationId"] for path, item in published()["paths"].items() if path.startswith(PREFIX)
+    }
     assert operations == {PREFIX + name: name for name in TOOLS}
+
+
+def test_every_oauth_endpoint_has_a_path():
+    operations = {
+        (path, method): operation["operationId"]
+        for path, item in published()["paths"].items()
+        for method, operation in item.items()
+        if not path.startswith(PREFIX)
+    }
+    assert operations == {
+        ("/api/auth/mcp/register", "post"): "register_client",
+        ("/api/auth/mcp/authorize", "get"): "authorize",
+        ("/api/auth/mcp/token", "post"): "issue_token",
+        ("/api/auth/mcp/revoke", "post"): "revoke_token",
+    }
+
+
+@pytest.mark.spec("RFC 6749 §4.1")
+def test_the_way_to_a_token_is_told_with_the_installations_addresses():
+    document = json.loads(schema.render("https://porthole.example.com"))
+    assert document["components"]["securitySchemes"]["bearer"] == {"type": "http", "scheme": "bearer"}
+    assert document["components"]["securitySchemes"]["oauth2"]["flows"] == {
+        "authorizationCode": {
+            "authorizationUrl": "https://porthole.example.com/api/auth/mcp/authorize",
+            "tokenUrl": "https://porthole.example.com/api/auth/mcp/token",
+            "refreshUrl": "https://porthole.example.com/api/auth/mcp/token",
+            "scopes": SCOPES,
+        }
+    }
+    assert b"localhost:8000" not in schema.render("https://porthole.example.com")
+
+
+@pytest.mark.parametrize("name", ["register", "token", "revoke"])
+def test_an_oauth_endpoint_needs_no_token_and_tells_its_errors(name: str):
+    operation = published()["paths"][f"/api/auth/mcp/{name}"]["post"]
+    assert operation["security"] == []
+    assert {"400", "405", "411", "413", "429", "500", "503"} <= set(operation["responses"])
+    assert "Retry-After" in operation["responses"]["429"]["headers"]
+
+
+@pytest.mark.parametrize("name", ["token", "revoke"])
+def test_tokens_are_asked_for_with_a_form_or_with_json(name: str):
+    body = published()["paths"][f"/api/auth/mcp/{name}"]["post"]["requestBody"]
+    assert set(body["content"]) == {"application/x-www-form-urlencoded", "application/json"}
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -44,7 +91,7 @@ def test_a_path_tells_everything_that_can_be_answered(name: str):
     operation = published()["paths"][PREFIX + name]["post"]
     statuses = ["200", "400", "401", "403", "404", "405", "411", "413", "415", "422", "429", "500", "503"]
     assert sorted(operation["responses"]) == statuses
-    assert operation["security"] == [{"bearer": []}]
+    assert operation["security"] == [{"bearer": []}, {"oauth2": [TOOLS[name].scope]}]
     assert TOOLS[name].scope in operation["description"]
 
 
@@ -57,13 +104,14 @@ def test_every_string_has_a_greatest_length():
     assert boundless == []
 
 
-def test_every_object_is_closed():
-    is_open = [
-        path
+def test_every_object_is_closed_but_those_that_clients_may_add_to():
+    is_open = {
+        path.rpartition("/")[2]
         for path, part in schemas_in(published())
         if "object" in types_of(part) and part.get("additionalProperties") is not False
-    ]
-    assert is_open == []
+    }
+    # RFC 6749 §3.2, RFC 7591 §2: what is unknown in a request is ignored.
+    assert is_open == {"ClientRegistration", "TokenRequest", "RevocationRequest"}
 
 
 def test_inputs_carry_no_default():
@@ -96,9 +144,11 @@ def test_it_names_the_address_of_the_installation(settings: Any):
     settings.PUBLIC_URL = "https://porthole.example.com"
     document = json.loads(schema.document()[0])
     assert document["servers"] == [{"url": "https://porthole.example.com"}]
+    flow = document["components"]["securitySchemes"]["oauth2"]["flows"]["authorizationCode"]
+    assert flow["tokenUrl"] == "https://porthole.example.com/api/auth/mcp/token"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/openapi.json", "/api/v1/docs"])
+@pytest.mark.parametrize("path", ["/api/v1/openapi.json", "/api/v1/docs", "/api/v1/docs/signed-in"])
 def test_it_is_only_read(path: str):
     response = Client(headers={"host": "localhost"}).post(path)
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, OPTIONS")

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from apps.tools.registry import TOOLS
-from tests.api import published
+from tests.api import PREFIX, published
 from tests.factories import Fill
 
 CHECKS = [
@@ -34,7 +34,14 @@ CHECKS = [
     status_code_conformance,
     unsupported_method,
 ]
+BOUNDS = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 schema = schemathesis.openapi.from_dict(json.loads(json.dumps(published())))
+tools = schema.include(path_regex=f"^{PREFIX}")
 
 
 def from_this_machine(environ: dict[str, Any], start_response: Any) -> Any:
@@ -43,7 +50,7 @@ def from_this_machine(environ: dict[str, Any], start_response: Any) -> Any:
 
 
 wsgi = get_wsgi_application()
-schema.app = from_this_machine
+schema.app = tools.app = from_this_machine
 
 
 @pytest.fixture(autouse=True)
@@ -61,13 +68,8 @@ def _one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@schema.parametrize()
-@settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+@tools.parametrize()
+@BOUNDS
 def test_every_answer_is_in_the_schema(case, acme: Fill, rival: Fill, settings):
     settings.LOCAL_DEV_ORG = "acme"
     if case.meta.generation.mode.is_positive and isinstance(case.body, dict) and len(str(case.body)) % 2:

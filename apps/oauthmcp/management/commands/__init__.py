@@ -1,0 +1,1 @@
+"""What operators type: `manage.py <file name>`."""

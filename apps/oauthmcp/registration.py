@@ -1,0 +1,106 @@
+"""Dynamic client registration (RFC 7591): a program says who it is, and gets an id to ask users with."""
+
+import secrets
+import time
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from apps.oauthmcp import client_metadata, limits, parameters
+from apps.oauthmcp.errors import OAuthError, endpoint
+from apps.oauthmcp.models import Application, hash_of
+from apps.tools.render import json_response
+
+INVALID = "invalid_client_metadata"
+# What has a column of its own; the rest of what is registered is in Application.metadata.
+COLUMNS = ("redirect_uris", "client_name", "token_endpoint_auth_method")
+# Anybody may register, so clients that nobody ever let in are kept within bounds.
+MOST_UNUSED = 10_000
+MOST_OF_ALL = 100_000
+SAFE_FOR = timedelta(hours=24)  # somebody may be about to let it in
+LOOK_EVERY = 50  # registrations in one process: counting costs more than registering
+FULL_FOR = 60  # seconds
+
+
+@endpoint
+def register(request: HttpRequest) -> HttpResponse:
+    """§3.1, §3.2."""
+    limits.take(limits.REGISTRATIONS, request)
+    registered = client_metadata.read(_read(request))
+    room.take()
+    is_public = registered["token_endpoint_auth_method"] == Application.AuthMethod.NONE
+    secret = "" if is_public else secrets.token_urlsafe(32)
+    client = _create(registered, secret)
+    answer = {"client_id": client.client_id, "client_id_issued_at": int(client.created.timestamp())}
+    if secret:
+        answer |= {"client_secret": secret, "client_secret_expires_at": 0}  # §3.2.1: 0 means never
+    return json_response(answer | registered, 201)
+
+
+def _read(request: HttpRequest) -> dict[str, Any]:
+    if request.content_type != "application/json":
+        raise OAuthError(INVALID, "Send the metadata as application/json.")
+    return parameters.parse_json(parameters.read_body(request, INVALID), INVALID)
+
+
+def _create(registered: dict[str, Any], secret: str) -> Application:
+    return Application.objects.create(
+        name=registered.get("client_name", ""),
+        redirect_uris=" ".join(registered["redirect_uris"]),
+        token_endpoint_auth_method=registered["token_endpoint_auth_method"],
+        client_type=Application.CLIENT_CONFIDENTIAL if secret else Application.CLIENT_PUBLIC,
+        client_secret=hash_of(secret) if secret else "",
+        metadata={name: value for name, value in registered.items() if name not in COLUMNS},
+        authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
+        registration_source=Application.RegistrationSource.DCR,
+    )
+
+
+class Room:
+    """Room for clients that nobody has let in yet. Each process looks at it once in a while."""
+
+    def __init__(self) -> None:
+        self.left = 0  # registrations until the next look
+        self.full_until = 0.0
+
+    def take(self) -> None:
+        """Raises OAuthError, 503, when there is none."""
+        now = time.monotonic()
+        if now >= self.full_until and self.left <= 0:
+            if self._look():
+                self.left = LOOK_EVERY
+            else:
+                self.full_until = now + FULL_FOR
+        if now < self.full_until:
+            headers = {"Retry-After": str(FULL_FOR)}
+            raise OAuthError("temporarily_unavailable", "Too many clients registered at once.", 503, headers)
+        self.left -= 1
+
+    @staticmethod
+    def _look() -> bool:
+        unused = _unused()[:MOST_OF_ALL].count()
+        if unused >= MOST_UNUSED:
+            # More than came since the last look: it shrinks back to its bound.
+            unused -= _forget(min(unused - MOST_UNUSED + 1, 2 * LOOK_EVERY))
+        return unused < MOST_OF_ALL
+
+
+room = Room()
+
+
+def _unused() -> QuerySet[Application]:
+    # Never the ones that operators made, nor our own.
+    return Application.objects.filter(authorized_at=None, registration_source=Application.RegistrationSource.DCR)
+
+
+def _forget(number: int) -> int:
+    """Deletes the oldest unused ones, while nobody can let them in, and answers how many."""
+    with transaction.atomic():
+        old = _unused().filter(created__lt=timezone.now() - SAFE_FOR).order_by("created")
+        locked = list(old.select_for_update(skip_locked=True).values_list("pk", flat=True)[:number])
+        Application.objects.filter(pk__in=locked).delete()
+    return len(locked)
