@@ -242,6 +242,11 @@ QUESTIONS = [
     ("invite somebody by e-mail", "signing-in.md"),
     ("where are my recovery codes", "signing-in.md"),
     ("TRUSTED_PROXIES", "running.md"),
+    ("let an app into my organization", "connecting.md"),
+    ("what does consent mean", "connecting.md"),
+    ("dynamic client registration", "oauth.md"),
+    ("refresh token", "oauth.md"),
+    ("disconnect an app", "signing-in.md"),
 ]
 
 

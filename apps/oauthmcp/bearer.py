@@ -1,4 +1,7 @@
-"""The bearer check: which organization a request may see. One class, one query."""
+"""The bearer check: which organization a request may see. One class, one query.
+
+A token is one of the two fixed bearers, or an access token that the token endpoint issued.
+"""
 
 import hmac
 
@@ -8,6 +11,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from apps.oauthmcp.tokens import caller_with
 from apps.orgs.addresses import host_of, is_loopback
 from apps.orgs.scope import OrgScope, scope_by_slug
 from apps.tools.base import SCOPES, Caller
@@ -34,7 +38,7 @@ class BearerAuthentication(BaseAuthentication):
         token = bearer_of(request._request)
         if token is None:
             return None
-        caller = _fixed_bearer(request._request, token)
+        caller = _fixed_bearer(request._request, token) or caller_with(token)
         if caller is None:
             raise AuthenticationFailed
         request._request.organization_id = caller.org.organization_id  # type: ignore[attr-defined]  # for the log

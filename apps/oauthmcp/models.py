@@ -5,6 +5,7 @@ only: they are random, so there is nothing that a salt or a slow hash would prot
 """
 
 import hashlib
+import unicodedata
 import uuid
 from datetime import datetime, timedelta
 
@@ -27,6 +28,9 @@ from apps.orgs.models import Membership
 DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by a migration
 DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
 GRANT_TYPES = ["authorization_code", "refresh_token"]
+# Unicode's categories of control characters and of those that only direct others, such as bidirectional overrides
+# and zero-width joiners; and of what has no meaning or no glyph.
+INVISIBLE = ("Cc", "Cf", "Cn", "Co", "Cs")
 IDLE_LIFETIME = timedelta(days=30)  # of a refresh token that nobody uses
 
 
@@ -59,7 +63,7 @@ class Application(AbstractApplication):
         indexes = [models.Index(fields=["created"], condition=Q(authorized_at=None), name="never_used_clients")]
 
     def __str__(self) -> str:
-        return self.name or self.client_id
+        return self.display_name if self.name else self.client_id
 
     def redirect_uri_allowed(self, uri: str) -> bool:
         """Exact match, except for the port of a loopback address (RFC 8252 §7.3)."""
@@ -68,6 +72,13 @@ class Application(AbstractApplication):
         except NotAllowed:
             return False
         return any(is_same(uri, registered) for registered in self.allowed_redirect_uris)
+
+    @property
+    def display_name(self) -> str:
+        """What it calls itself, as one short line: nobody checks the name, so it must not fool a reader's eyes."""
+        text = "".join(" " if character.isspace() else character for character in str(self.name))
+        visible = "".join(character for character in text if unicodedata.category(character) not in INVISIBLE)
+        return " ".join(visible.split())[:100].strip() or "An app without a name"
 
     @property
     def allowed_redirect_uris(self) -> list[str]:
@@ -137,6 +148,9 @@ class Grant(AbstractGrant):
         verbose_name = "authorization code"
         indexes = [models.Index(fields=["expires"], name="grants_by_expiry")]
 
+    def __str__(self) -> str:
+        return f"authorization code {self.pk}"  # not its hash, as django-oauth-toolkit has it
+
 
 class AccessToken(AbstractAccessToken):
     """`token` stays empty, `token_checksum` is its hash."""
@@ -146,6 +160,9 @@ class AccessToken(AbstractAccessToken):
 
     class Meta:
         indexes = [models.Index(fields=["expires"], name="access_tokens_by_expiry")]
+
+    def __str__(self) -> str:
+        return f"access token {self.pk}"
 
 
 class RefreshToken(AbstractRefreshToken):
@@ -158,6 +175,9 @@ class RefreshToken(AbstractRefreshToken):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["token_checksum"], name="refresh_token_hashed_once")]
         indexes = [models.Index(fields=["revoked"], name="refresh_tokens_by_rotation")]
+
+    def __str__(self) -> str:
+        return f"refresh token {self.pk}"
 
     def revoke(self) -> None:
         Authorization.objects.filter(pk=self.authorization_id).revoke()

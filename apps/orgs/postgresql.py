@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from django.db.backends.utils import CursorWrapper
+from psycopg import Cursor
 from psycopg.abc import Buffer
 from psycopg.types.datetime import TimestamptzLoader
 
@@ -23,7 +25,28 @@ class FastTimestamptzLoader(TimestamptzLoader):
             return super().load(data)
 
 
+class PreparedCursor(Cursor[Any]):
+    """The database plans each statement once for a connection. Django's own cursors write every value into the text."""
+
+    def execute(self, query: Any, params: Any = None, **kwargs: Any) -> "PreparedCursor":
+        return super().execute(query, params, **{"prepare": True} | kwargs)
+
+
+def prepared_cursor(connection: Any) -> CursorWrapper:
+    """A cursor on Django's own connection: in its transaction, and with its errors."""
+    if connection.queries_logged:
+        return connection.cursor()  # it can tell what it sent; ours cannot
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return connection.make_cursor(PreparedCursor(connection.connection))
+
+
 def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:
     """Receives Django's connection_created."""
-    if connection.vendor == "postgresql":
-        connection.connection.adapters.register_loader("timestamptz", FastTimestamptzLoader)
+    if connection.vendor != "postgresql":
+        return
+    connection.connection.adapters.register_loader("timestamptz", FastTimestamptzLoader)
+    # Django switches preparing off for the sake of connection poolers; this setting is how it is told of one.
+    if not connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
+        connection.connection.prepare_threshold = 5  # only PreparedCursor prepares; the number is psycopg's own

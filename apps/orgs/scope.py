@@ -136,9 +136,12 @@ def scope_by_slug(slug: str, scopes: frozenset[str]) -> OrgScope | None:
     if row is None:
         return None
     id, synced_at = row
-    if synced_at is not None and synced_at.tzinfo is None:  # SQLite knows no zones; ours are UTC
-        synced_at = synced_at.replace(tzinfo=UTC)
-    return OrgScope(id, synced_at, scopes)
+    return OrgScope(id, in_utc(synced_at), scopes)
+
+
+def in_utc(time: datetime | None) -> datetime | None:
+    """A time as plain SQL gives it: SQLite knows no zones; ours are UTC."""
+    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:

@@ -9,8 +9,10 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 from oauth2_provider.models import set_token_value
+from oauthlib.common import Request
 
 from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, hash_of, idle_expiry
+from apps.oauthmcp.server import new_access_token, new_refresh_token
 from apps.orgs.models import Membership, Organization, User
 from apps.tools.base import SCOPES
 from tests.oauthmcp.accounts.visitors import PASSWORD
@@ -80,17 +82,17 @@ def make_authorization(
 def make_access_token(authorization: Authorization, **fields: Any) -> str:
     return _token(
         AccessToken,
+        new_access_token(Request("")),
         authorization,
         {"scope": authorization.scope, "expires": timezone.now() + timedelta(hours=1), **fields},
     )
 
 
 def make_refresh_token(authorization: Authorization, **fields: Any) -> str:
-    return _token(RefreshToken, authorization, fields)
+    return _token(RefreshToken, new_refresh_token(Request("")), authorization, fields)
 
 
-def _token(model: Any, authorization: Authorization, fields: dict[str, Any]) -> str:
-    raw = secrets.token_urlsafe(32)
+def _token(model: Any, raw: str, authorization: Authorization, fields: dict[str, Any]) -> str:
     row = model(
         user=authorization.membership.user,
         application=authorization.application,

@@ -10,6 +10,7 @@ from django.http import HttpResponseBase
 from django.urls import URLPattern, path, re_path
 from django.views.decorators.cache import never_cache
 
+from apps.oauthmcp import clients
 from apps.oauthmcp.accounts import views
 
 
@@ -20,6 +21,8 @@ def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLP
 
 urlpatterns = [
     page("", views.account, "account"),
+    page("clients/", clients.clients, "account_clients"),
+    page("clients/<uuid:id>/revoke/", clients.revoke, "account_client_revoke"),
     page("invitations/<str:token>/", views.invitation, "invitation"),
     page("login/", accounts.login, "account_login"),
     page("logout/", accounts.logout, "account_logout"),

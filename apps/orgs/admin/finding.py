@@ -27,6 +27,7 @@ class OrganizationFilter(admin.SimpleListFilter):
     title = "organization"
     parameter_name = "organization"
     template = "admin/organization_filter.html"
+    column = "organization_id"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> tuple[()]:
         return ()
@@ -51,7 +52,7 @@ class OrganizationFilter(admin.SimpleListFilter):
             return queryset.none()
         # The id itself rather than a join: it lets both databases walk the organization's own index.
         id = Organization.objects.filter(slug=slug).values_list("id", flat=True).first()
-        return queryset.filter(organization_id=id) if id else queryset.none()
+        return queryset.filter(**{self.column: id}) if id else queryset.none()
 
 
 def by_id(rows: QuerySet[Any], columns: Mapping[str, str], term: str) -> QuerySet[Any] | None:

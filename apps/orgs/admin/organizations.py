@@ -86,7 +86,7 @@ class OrganizationAdmin(ListAdmin):
         return found, False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        return summary_of(objs)
+        return summary_of(objs, lambda row: f"{row.name} ({row.slug})")
 
 
 @admin.register(Platform)

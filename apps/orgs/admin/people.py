@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import ListAdmin, Looking
 from apps.orgs.models import Membership, User
@@ -68,6 +69,9 @@ class MembershipAdmin(ListAdmin):
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
         return queryset.filter(user__email__startswith=fold_email(search_term)), False
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        return summary_of(objs)  # what they let in goes too, and there is nothing to read in rows of tokens
 
 
 class PlacesInline(Looking, admin.TabularInline):

@@ -14,7 +14,7 @@ from tests.tools.test_pages import Markup
 
 pytestmark = pytest.mark.django_db
 OPEN = ["login/", "inactive/", "password/reset/", "password/reset/sent/", "password/reset/done/"]
-SIGNED_IN = ["", "logout/", "reauthenticate/", "password/change/", "second-factor/"]
+SIGNED_IN = ["", "clients/", "logout/", "reauthenticate/", "password/change/", "second-factor/"]
 CONFIRMED = ["second-factor/app/"]
 WITH_FACTOR = [
     "second-factor/app/remove/",
@@ -24,6 +24,7 @@ WITH_FACTOR = [
 ]
 ELSEWHERE = {
     "account_reset_password_from_key", "mfa_authenticate", "mfa_download_recovery_codes", "invitation",
+    "account_client_revoke",
 }  # fmt: skip
 
 

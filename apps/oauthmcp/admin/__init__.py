@@ -1,0 +1,17 @@
+"""What operators see of access: clients, what users allowed them, and the codes and tokens that came of it.
+
+django-oauth-toolkit registers the classes that the settings name; Authorization is a model of our own.
+"""
+
+from apps.oauthmcp.admin.authorizations import AuthorizationAdmin
+from apps.oauthmcp.admin.clients import ApplicationAdmin
+from apps.oauthmcp.admin.tokens import AccessTokenAdmin, GrantAdmin, IDTokenAdmin, RefreshTokenAdmin
+
+__all__ = [
+    "AccessTokenAdmin",
+    "ApplicationAdmin",
+    "AuthorizationAdmin",
+    "GrantAdmin",
+    "IDTokenAdmin",
+    "RefreshTokenAdmin",
+]

@@ -1,0 +1,92 @@
+"""What users allowed clients to see: the one thing behind every token, and so the thing to revoke."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import F, Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from apps.oauthmcp.admin.access import AccessAdmin, OfOrganization, Revoking, log_revoked
+from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
+
+
+class StateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+        return [("alive", "Alive"), ("revoked", "Revoked"), ("ended", "Ended otherwise")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        match self.value():
+            case "alive":
+                return queryset.alive()  # type: ignore[attr-defined]  # an AuthorizationQuerySet
+            case "revoked":
+                return queryset.filter(revoked_at__isnull=False)
+            case "ended":
+                return queryset.filter(
+                    Q(expires_at__lte=timezone.now())
+                    | Q(membership__user__is_active=False)
+                    | Q(membership__user__password_changed_at__gt=F("created")),
+                    revoked_at=None,
+                )
+        return queryset
+
+
+@admin.register(Authorization)
+class AuthorizationAdmin(Revoking, AccessAdmin):
+    user_column = "membership__user"
+    list_display = ("user", "organization", "client", "may_see", "allowed", "last_used", "state")
+    list_display_links = ("user", "client")
+    list_select_related = ("application", "membership__user", "membership__organization")
+    list_filter = (StateFilter, OfOrganization)
+    ordering = ("-expires_at",)  # refreshed last, shown first
+    fields = (
+        "user", "organization", "application", "scope", "state", "created", "last_used_at", "expires_at", "revoked_at",
+        "id",
+    )  # fmt: skip
+    actions = ["revoke_access"]  # type: ignore[assignment]  # other lists have none
+
+    @admin.display(description="User")
+    def user(self, authorization: Authorization) -> str:
+        return authorization.membership.user.email
+
+    @admin.display(description="Organization")
+    def organization(self, authorization: Authorization) -> str:
+        return authorization.membership.organization.name
+
+    @admin.display(description="May see")
+    def may_see(self, authorization: Authorization) -> str:
+        return authorization.scope.replace(":read", "").replace(" ", ", ")
+
+    @admin.display(description="Allowed")
+    def allowed(self, authorization: Authorization) -> Any:
+        return authorization.created
+
+    @admin.display(description="Last used", empty_value="Never")
+    def last_used(self, authorization: Authorization) -> Any:
+        return authorization.last_used_at
+
+    @admin.display(description="State")
+    def state(self, authorization: Authorization) -> str:
+        user = authorization.membership.user
+        if authorization.revoked_at:
+            return "Revoked"
+        if authorization.expires_at <= timezone.now():
+            return "Expired"
+        if not user.is_active:
+            return "Locked: the user is inactive"
+        if user.password_changed_at and user.password_changed_at > authorization.created:
+            return "Ended by a new password"
+        return "Alive"
+
+    @admin.action(description="Revoke access", permissions=["revoke"])
+    def revoke_access(self, request: HttpRequest, chosen: AuthorizationQuerySet) -> None:
+        """The chosen ones end now, with all their tokens."""
+        rows = list(chosen.filter(revoked_at=None))
+        number = Authorization.objects.filter(pk__in=[row.pk for row in rows]).revoke()
+        log_revoked(request, rows, "Revoked access.")
+        many = "authorization" if number == 1 else "authorizations"
+        self.message_user(request, f"Revoked {number} {many}.", messages.SUCCESS if number else messages.WARNING)

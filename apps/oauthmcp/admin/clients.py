@@ -1,0 +1,93 @@
+"""Clients: the programs that registered here, and locking one out."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from apps.oauthmcp.admin.access import AccessAdmin, Revoking, log_revoked
+from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization
+from apps.orgs.admin.deletion import summary_of
+
+SOURCES = {"manual": "By this installation", "dcr": "By itself", "cimd": "By its own document"}
+METHODS = {
+    "none": "None: it can keep no secret",
+    "client_secret_basic": "Secret, in the header",
+    "client_secret_post": "Secret, in the body",
+}
+MOST_COUNTED = 1000
+
+
+class ApplicationAdmin(Revoking, AccessAdmin):
+    list_display = ("title", "client_id", "registered", "authentication", "created", "first_let_in")
+    ordering = ("-id",)
+    search_help_text = "A client id, or how the name begins."
+    fields = (
+        "title", "client_id", "registered", "authentication", "addresses", "about", "created", "first_let_in", "alive",
+    )  # fmt: skip
+    actions = ["revoke_access"]  # type: ignore[assignment]  # other lists have none
+
+    @admin.display(description="Name")
+    def title(self, client: Application) -> str:
+        return client.display_name
+
+    @admin.display(description="Registered")
+    def registered(self, client: Application) -> str:
+        return SOURCES[client.registration_source]
+
+    @admin.display(description="How it proves who it is")
+    def authentication(self, client: Application) -> str:
+        return METHODS[client.token_endpoint_auth_method]
+
+    @admin.display(description="First let in", empty_value="Never")
+    def first_let_in(self, client: Application) -> Any:
+        return client.authorized_at
+
+    @admin.display(description="Where users are sent back to")
+    def addresses(self, client: Application) -> SafeString:
+        return format_html_join("", "{}<br>", ((uri,) for uri in client.allowed_redirect_uris))
+
+    @admin.display(description="What it said of itself")
+    def about(self, client: Application) -> SafeString:
+        # ASCII, so that nothing in it can hide or turn around what stands beside it.
+        return format_html("<pre>{}</pre>", json.dumps(client.metadata, indent=2))
+
+    @admin.display(description="Let in at the moment")
+    def alive(self, client: Application) -> SafeString:
+        found = Authorization.objects.filter(application=client).alive()[: MOST_COUNTED + 1].count()
+        number = f"more than {MOST_COUNTED}" if found > MOST_COUNTED else str(found)
+        query = urlencode({"q": client.client_id, "state": "alive"})
+        address = f"{reverse('admin:oauthmcp_authorization_changelist')}?{query}"
+        return format_html('<a href="{}">By {} of its users</a>', address, number)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        return queryset.filter(Q(client_id=term) | Q(name__istartswith=term)) if term else queryset, False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        if obj is not None and obj.client_id == DOCS_CLIENT:
+            return False  # the API reference signs in with it
+        return ModelAdmin.has_delete_permission(self, request, obj)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        return summary_of(objs)
+
+    @admin.action(description="Revoke access", permissions=["revoke"])
+    def revoke_access(self, request: HttpRequest, chosen: QuerySet[Application]) -> None:
+        """Whatever anybody allowed the chosen clients ends now. They stay registered, and may be let in again."""
+        clients = list(chosen)
+        number = Authorization.objects.filter(application__in=clients).revoke()
+        log_revoked(request, clients, "Revoked whatever anybody allowed it.")
+        many = "authorization" if number == 1 else "authorizations"
+        of = "1 client" if len(clients) == 1 else f"{len(clients)} clients"
+        level = messages.SUCCESS if number else messages.WARNING
+        self.message_user(request, f"Revoked {number} {many} of {of}.", level)
