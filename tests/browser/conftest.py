@@ -12,7 +12,7 @@ from allauth.mfa.totp.internal import auth
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from apps.orgs.models import User
-from tests.factories import Fill, fill
+from tests.factories import fill
 from tests.oauthmcp.accounts.visitors import code, confirm, sign_in, visitor
 
 STEP = 57_000_000  # the 30 seconds that codes of authenticator apps are for, as long as a test lasts
@@ -29,8 +29,7 @@ class Visit:
 
     page: Page
     origin: str
-    acme: Fill
-    patch: pytest.MonkeyPatch
+    patch: pytest.MonkeyPatch = field(default_factory=pytest.MonkeyPatch)
     complaints: list[str] = field(default_factory=list)
     asked_elsewhere: list[str] = field(default_factory=list)
 
@@ -101,8 +100,9 @@ def chromium() -> Iterator[Browser]:
 def visit(chromium: Browser, live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
     monkeypatch.setattr(auth, "yield_hotp_counters_from_time", lambda: iter([STEP]))
     monkeypatch.setattr("apps.orgs.mail.start", Thread.run)  # mail is sent at once
+    fill("acme")
     settings.LOCAL_DEV_ORG = "acme"
     page = chromium.new_page()
     page.set_default_timeout(10_000)
-    yield Visit(page, live_server.url, fill("acme"), monkeypatch).listen()
+    yield Visit(page, live_server.url, monkeypatch).listen()
     page.close()

@@ -2,7 +2,7 @@
 
 A new page, or an old one that can look different, is one more entry in PAGES: a name (of its pictures), a heading
 that tells that the browser is there, and a function that brings it there. Such functions are in ways.py: they have the
-rows of `visit.acme`, make those that they need besides, and end with the page open.
+rows of acme, make those that they need besides, and end with the page open.
 """
 
 from collections.abc import Callable
@@ -100,6 +100,9 @@ PAGES = [
         ways.at(f"{AUTHORIZE}?client_id=x&client_id=x"),
         status=400,
     ),
+    Page("clients", "Connected apps", ways.connected),
+    Page("clients-none", "Connected apps", ways.signed_in_at("/account/clients/")),
+    Page("clients-disconnected", "Connected apps", ways.disconnected),
     Page("error-400", "Porthole did not understand this request", ways.under_another_host, status=400),
     Page("error-403", "This is not allowed", ways.old_form, status=403),
     Page("error-404", "There is nothing at this address", ways.at("/nothing"), status=404),

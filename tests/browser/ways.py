@@ -8,14 +8,14 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.conf import settings
 
 from apps.orgs.invitations import invite
-from apps.orgs.models import Invitation, Membership, User
+from apps.orgs.models import Invitation, Membership, Organization, User
 from apps.tools import views
 from tests.browser.conftest import Visit
 from tests.factories import fill
 from tests.oauthmcp.accounts.visitors import PASSWORD, give_second_factor, link_in_mail, person
 from tests.oauthmcp.authorizing import PATH as AUTHORIZE
 from tests.oauthmcp.authorizing import wanted
-from tests.oauthmcp.grants import make_client
+from tests.oauthmcp.grants import make_authorization, make_client
 
 ADA = "ada@example.com"
 LONG = "maximiliane-alexandra-constanze.featherstonehaugh@subsidiary.of-a-company.example.com"
@@ -47,7 +47,7 @@ def with_second_factor_at(address: str) -> Callable[[Visit], Any]:
 
 def member(visit: Visit, email: str = ADA, **fields: Any) -> User:
     user = person(email, **{"name": "Ada Lovelace", **fields})
-    Membership.objects.create(organization=visit.acme.organization, user=user)
+    Membership.objects.create(organization=Organization.objects.get(slug="acme"), user=user)
     return user
 
 
@@ -70,7 +70,7 @@ def careful(visit: Visit) -> User:
 
 
 def invited(visit: Visit, email: str = ADA) -> str:
-    invite(Invitation(organization=visit.acme.organization, email=email))
+    invite(Invitation(organization=Organization.objects.get(slug="acme"), email=email))
     return link_in_mail()
 
 
@@ -233,6 +233,25 @@ def forgotten(visit: Visit) -> None:
 
 def at_another_address(visit: Visit) -> None:
     visit.open(f"{AUTHORIZE}?{urlencode(wanted(make_client(), redirect_uri='https://app.example/another'))}")
+
+
+# Connected apps
+
+
+def connected(visit: Visit) -> None:
+    """More than one page of them, and some with long names."""
+    user = member_of_two(visit)
+    for membership in Membership.objects.filter(user=user):
+        make_authorization(make_client(f"An app that calls itself {LONG_WORD}"), membership, "account:read docs:read")
+        for _ in range(30):
+            make_authorization(make_client(), membership)
+    visit.sign_in(user)
+    visit.open("/account/clients/")
+
+
+def disconnected(visit: Visit) -> None:
+    connected(visit)
+    visit.follow("main li [type=submit] >> nth=0")
 
 
 # Errors
