@@ -34,6 +34,7 @@ from django.test import override_settings  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from apps.orgs.models import App, Environment, Organization, Project  # noqa: E402
+from benchmarks import access  # noqa: E402
 from benchmarks.rivals import RIVALS  # noqa: E402
 
 APPS = 50
@@ -51,25 +52,25 @@ class RivalUrls:
 
 
 class Variant:
-    def __init__(self, name: str, path: str, handler: WSGIHandler) -> None:
-        self.name, self.path, self.handler = name, path, handler
+    def __init__(self, name: str, path: str, handler: WSGIHandler, bearer: str) -> None:
+        self.name, self.path, self.handler, self.bearer = name, path, handler, bearer
+        self.body, self.status = b'{"limit":100}', "200"
         self.cpu: list[float] = []
         self.wall: list[float] = []
 
     def call(self) -> bytes:
-        body = b'{"limit":100}'
         environ = {
             "REQUEST_METHOD": "POST", "PATH_INFO": self.path, "QUERY_STRING": "", "SERVER_NAME": "localhost",
             "SERVER_PORT": "8000", "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_HOST": "localhost:8000",
-            "REMOTE_ADDR": "127.0.0.1", "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(body)),
-            "HTTP_AUTHORIZATION": f"Bearer {settings.LOCAL_DEV_BEARER}", "wsgi.input": io.BytesIO(body),
+            "REMOTE_ADDR": "127.0.0.1", "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(self.body)),
+            "HTTP_AUTHORIZATION": f"Bearer {self.bearer}", "wsgi.input": io.BytesIO(self.body),
             "wsgi.url_scheme": "http", "wsgi.errors": sys.stderr, "wsgi.multithread": True,
         }  # fmt: skip
         statuses: list[str] = []
         response = self.handler(environ, lambda status, headers: statuses.append(status))
         content = b"".join(response)
         response.close()
-        assert statuses[0].startswith("200"), (self.name, statuses, content[:300])
+        assert statuses[0].startswith(self.status), (self.name, statuses, content[:300])
         return content
 
     def batch(self, size: int) -> None:
@@ -88,7 +89,8 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     _fill()
     _connect_rivals()
-    variants = _variants()
+    token = access.issue_token()
+    variants = _variants(token)
     answers = {variant.name: orjson.loads(variant.call()) for variant in variants}
     assert len({orjson.dumps(a["items"][0]["id"]) + bytes(len(a["items"])) for a in answers.values()}) == 1
     assert all(set(answer["items"][0]) == set(answers["porthole"]["items"][0]) for answer in answers.values())
@@ -99,17 +101,27 @@ def main() -> None:
         for variant in variants:
             variant.batch(options.size)
     _print(variants, options.batches * options.size)
+    access.measure(_registration(variants[0].handler).call, token, options.batches)
 
 
-def _variants() -> list[Variant]:
+def _variants(token: str) -> list[Variant]:
     porthole = WSGIHandler()
+    fixed = settings.LOCAL_DEV_BEARER
     with override_settings(MIDDLEWARE=["benchmarks.bench.RivalUrls"]):
         lean = WSGIHandler()
     return [
-        Variant("porthole", "/api/v1/tools/list_apps", porthole),
-        Variant("plain view", "/plain", lean),
-        Variant("serializers", "/serializers", lean),
+        Variant("porthole", "/api/v1/tools/list_apps", porthole, fixed),
+        Variant("with OAuth", "/api/v1/tools/list_apps", porthole, token),
+        Variant("plain view", "/plain", lean, fixed),
+        Variant("serializers", "/serializers", lean, fixed),
     ]
+
+
+def _registration(handler: WSGIHandler) -> Variant:
+    variant = Variant("registration", "/api/auth/mcp/register", handler, "")
+    variant.body = orjson.dumps({"redirect_uris": ["http://127.0.0.1:1/cb"], "client_name": access.REGISTERED})
+    variant.status = "201"
+    return variant
 
 
 def _connect_rivals() -> None:

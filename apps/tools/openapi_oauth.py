@@ -136,6 +136,7 @@ SCHEMAS: dict[str, Any] = {
         "A token (RFC 6749 §5.1).",
         **CLOSED,
     ),
+    "Nothing": _object({}, [], "An empty object.", **CLOSED),
     "RevocationRequest": _object(
         {
             "token": _text("An access token or a refresh token."),
@@ -149,7 +150,7 @@ SCHEMAS: dict[str, Any] = {
 }
 
 _CHALLENGE = {
-    "WWW-Authenticate": {"description": "How a client says who it is.", "required": True, "schema": {"type": "string"}}
+    "WWW-Authenticate": {"description": "To a client that sent `Authorization: Basic …`.", "schema": {"type": "string"}}
 }
 _ERRORS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "400": ("invalid_request", "Something about the request is wrong; `error` says what.", {}),
@@ -291,7 +292,7 @@ _REVOKE = _operation(
     "token (RFC 7009).",
     requestBody=_body("RevocationRequest", {"token": "porthole_rt_…", "client_id": "5Xo0dD9iYkfnyGZ4"}, *EITHER),
     responses={
-        "200": {"description": "It opens nothing. The answer is empty."},
+        "200": _answer("Nothing", "It opens nothing any more. The body tells nothing (RFC 7009 §2.2).", {}),
         **{status: _error(status) for status in ("400", "401", "405", "411", "413", "429", "500", "503")},
     },
 )

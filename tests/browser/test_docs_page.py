@@ -54,17 +54,19 @@ def try_out(page: Page) -> Any:
 
 
 def press_authorize(visit: Visit) -> Visit:
-    """The window that "Authorize" opens."""
+    """The window that "Authorize" opens: it leads to the sign-in page."""
     with visit.page.expect_popup() as opened:
         visit.page.click(f"{OAUTH} .authorize")
     popup = opened.value
     popup.set_default_timeout(10_000)
-    popup.wait_for_url("**/api/auth/mcp/authorize?*")
+    popup.wait_for_url(re.compile("/account/login/"))
     return Visit(popup, visit.origin).listen()
 
 
 def asked(window: Visit) -> dict[str, str]:
-    return {name: value for name, (value,) in parse_qs(urlsplit(window.page.url).query).items()}
+    """The authorization request, to which the sign-in page leads back."""
+    address = parse_qs(urlsplit(window.page.url).query)["next"][0]
+    return {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
 
 
 def come_back(window: Visit, **answer: str) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.api import published
 from tests.factories import Fill
 from tests.oauthmcp.contract import post_form, post_json, validate_oauth
 from tests.oauthmcp.grants import (
@@ -52,8 +53,33 @@ def test_giving_a_token_back_is_answered_as_it_is_described(acme: Fill, post) ->
     token = make_access_token(make_authorization(client, make_member(acme.organization)))
     for given in (token, "unknown"):
         answer = post("revoke", {"token": given, "client_id": client.client_id})
-        assert (answer.status_code, answer.content) == (200, b"")
+        assert (answer.status_code, answer.json()) == (200, {})
     assert post("revoke", {"token": token}).status_code == 401
+
+
+@pytest.mark.spec("RFC 7591 §3.2.1")
+@pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post"])
+def test_a_registration_is_answered_as_it_is_described(db: None, method: str) -> None:
+    document = published()["components"]["schemas"]
+    everything = {
+        "redirect_uris": [REDIRECT_URI, "https://client.example/callback"],
+        "client_name": "Deploy watcher",
+        "token_endpoint_auth_method": method,
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "scope": "apps:read",
+        **dict.fromkeys(("client_uri", "logo_uri", "tos_uri", "policy_uri"), "https://client.example/"),
+        "software_id": "watcher",
+        "software_version": "1",
+        "application_type": "native",
+    }
+    assert set(everything) == set(document["ClientRegistration"]["properties"])
+    for said in (everything, {"redirect_uris": [REDIRECT_URI], "token_endpoint_auth_method": method}):
+        answer = post_json("register", said)
+        assert answer.status_code == 201, answer.content
+        assert answer.json().items() >= said.items()
+    for problem in ({}, {"redirect_uris": ["http://evil.example/"]}, {**everything, "client_uri": "http://x.example/"}):
+        assert post_json("register", problem).status_code == 400
 
 
 def test_an_answer_that_is_not_described_is_noticed(db: None) -> None:
