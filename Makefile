@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test check openapi bench requirements packages environment
+.PHONY: help run test check openapi bench requirements packages environment npm-packages
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
@@ -16,7 +16,7 @@ help: ## List what there is to run
 run: ## Do everything that is needed, then serve the demo on http://localhost:8000 (PORT=8001 moves it)
 	@bin/run
 
-test: packages environment ## Run the whole suite on SQLite, then on PostgreSQL (ARGS="-k cursor" narrows it)
+test: packages npm-packages ## Run the whole suite on SQLite, then on PostgreSQL (ARGS="-k cursor" narrows it)
 	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python -m pytest -n logical $(ARGS)
 	$(BIN)/python bin/postgres.py -- $(BIN)/python -m pytest -n logical $(ARGS)
 
@@ -44,3 +44,6 @@ packages:
 
 environment:
 	@bin/environment dev
+
+npm-packages: environment
+	@bin/npm-packages

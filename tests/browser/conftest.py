@@ -4,12 +4,18 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import Any
 
 import pytest
+from allauth.mfa.totp.internal import auth
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+from apps.orgs.models import User
 from tests.factories import fill
+from tests.oauthmcp.accounts.visitors import code, confirm, sign_in, visitor
+
+STEP = 57_000_000  # the 30 seconds that codes of authenticator apps are for, as long as a test lasts
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -24,6 +30,7 @@ class Visit:
 
     page: Page
     origin: str
+    patch: pytest.MonkeyPatch = field(default_factory=pytest.MonkeyPatch)
     complaints: list[str] = field(default_factory=list)
     asked_elsewhere: list[str] = field(default_factory=list)
 
@@ -43,6 +50,29 @@ class Visit:
 
     def open(self, address: str) -> None:
         self.page.goto(self.origin + address)
+
+    def follow(self, selector: str = "main [type=submit]") -> None:
+        """Clicks what leads to another page, and waits until that one is there: a click alone returns before."""
+        with self.page.expect_navigation(wait_until="load"):
+            self.page.click(selector)
+
+    def send(self, **fields: str) -> None:
+        """Fills in the page's form and sends it."""
+        for name, value in fields.items():
+            self.page.fill(f"main [name={name}]", value)
+        self.follow()
+
+    def sign_in(self, user: User, *, is_confirmed: bool = True) -> None:
+        """As the form would, without opening it. Confirmed: the password was given once more, as some pages ask."""
+        client = visitor()
+        answer = sign_in(client, user.email)
+        if answer.url == "/account/second-factor/sign-in/":
+            answer = client.post(answer.url, {"code": code(STEP)})
+        assert answer.status_code == 302
+        if is_confirmed:
+            confirm(client)
+        cookies = [{"name": name, "value": cookie.value, "url": self.origin} for name, cookie in client.cookies.items()]
+        self.page.context.add_cookies(cookies)  # type: ignore[arg-type]
 
     def was_quiet(self) -> bool:
         assert self.complaints == []
@@ -68,10 +98,12 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def visit(chromium: Browser, live_server: Any, settings: Any) -> Iterator[Visit]:
+def visit(chromium: Browser, live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
+    monkeypatch.setattr(auth, "yield_hotp_counters_from_time", lambda: iter([STEP]))
+    monkeypatch.setattr("apps.orgs.mail.start", Thread.run)  # mail is sent at once
     fill("acme")
     settings.LOCAL_DEV_ORG = "acme"
     page = chromium.new_page()
     page.set_default_timeout(10_000)
-    yield Visit(page, live_server.url).listen()
+    yield Visit(page, live_server.url, monkeypatch).listen()
     page.close()

@@ -1,0 +1,43 @@
+"""What holds on every page: it fits, anybody can use it, it asks nobody else. Pictures of all: build/screenshots/."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Response, expect
+
+from config.settings import BASE_DIR
+from tests.browser import axe
+from tests.browser.conftest import Visit
+from tests.browser.pages import PAGES, Page
+
+SCREENSHOTS = Path(os.environ.get("SCREENSHOTS", BASE_DIR / "build/screenshots"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_fits_and_anybody_can_use_it(visit: Visit, page: Page) -> None:
+    answers: list[Response] = []
+    visit.page.on("response", lambda answer: answer.request.is_navigation_request() and answers.append(answer))
+    page.bring(visit)
+    expect(visit.page.get_by_role("heading", name=page.heading).first).to_be_visible()
+    assert answers[-1].status == page.status
+    if page.status >= 400:
+        visit.complaints.clear()  # Chromium writes that the page has this status
+
+    for width in (320, 1280):
+        for scheme in ("light", "dark"):
+            visit.page.set_viewport_size({"width": width, "height": 800})
+            visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            picture = SCREENSHOTS / f"{page.name}-{width}-{scheme}.png"
+            visit.page.screenshot(path=picture, full_page=True, animations="disabled")
+            assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert axe.violations(visit.page, page.leave_out) == []
+    assert visit.was_quiet()
+
+
+def test_a_page_that_cannot_be_used_is_noticed(visit: Visit) -> None:
+    visit.open("/")
+    visit.page.evaluate("document.querySelector('.brand img').removeAttribute('alt')")
+    visit.page.evaluate("document.querySelector('.lead').style.color = '#d0d0d0'")
+    rules = {violation.split(":")[0] for violation in axe.violations(visit.page)}
+    assert rules == {"image-alt", "color-contrast"}
