@@ -63,19 +63,20 @@ def is_api(request: HttpRequest) -> bool:
     return request.path_info.startswith("/api/v1/")
 
 
+def is_oauth(request: HttpRequest) -> bool:
+    """Whether a program asks that expects RFC 6749's JSON; /api/auth/mcp/authorize is a page for people."""
+    return request.path_info.startswith("/api/auth/") and not request.path_info.startswith("/api/auth/mcp/authorize")
+
+
 # Django's handlers, and what answers before any view
 
 
 def bad_host(request: HttpRequest) -> HttpResponse:
-    if is_api(request):
-        return respond(request, Refused(400, "bad_host", "This host name is not served here."))
-    return _page(request, 400)
+    return _refuse(request, Refused(400, "bad_host", "This host name is not served here."))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if is_api(request):
-        return respond(request, Refused(400, "bad_request", "The request cannot be read."))
-    return _page(request, 400)
+    return _refuse(request, Refused(400, "bad_request", "The request cannot be read."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -87,9 +88,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    if is_api(request):
-        return respond(request, Refused(404, "not_found", "There is nothing at this path. See /api/v1/openapi.json."))
-    return _page(request, 404)
+    return _refuse(request, Refused(404, "not_found", "There is nothing at this path. See /api/v1/openapi.json."))
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
@@ -100,9 +99,17 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    return _refuse(request, Refused(500, "internal", INTERNAL))
+
+
+def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """In the shape that is expected at this path."""
     if is_api(request):
-        return respond(request, Refused(500, "internal", INTERNAL))
-    return _page(request, 500)
+        return respond(request, refused)
+    if is_oauth(request):
+        error = "server_error" if refused.status >= 500 else "invalid_request"
+        return json_response({"error": error, "error_description": refused.detail}, refused.status)
+    return _page(request, refused.status)
 
 
 def _page(request: HttpRequest, status: int) -> HttpResponse:

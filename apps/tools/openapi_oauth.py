@@ -50,14 +50,8 @@ def _object(properties: dict[str, Any], required: list[str], description: str, *
 CLOSED = {"additionalProperties": False}
 CLIENT_ID = _text("Which client this is.", 255)
 SCOPE = _text("Scopes, with a space between two. Those that are unknown here are left out.")
-RESOURCE = _text(
-    "What the token is for: the installation's address, with or without `/mcp` or `/api/v1`. May be left out."
-)
-REDIRECT_URI = _text(
-    "Where the browser goes afterwards: https; http for 127.0.0.1, [::1] and localhost, with any port; "
-    "or a scheme of an app, such as `com.example.app:/done`.",
-    2000,
-)
+RESOURCE = _text("What the token is for: this installation's address, or that with `/mcp` or `/api/v1`.")
+REDIRECT_URI = _text("https; http for 127.0.0.1, [::1] and localhost; or an app's `com.example.app:/done`.", 2000)
 AUTH_METHOD = _one_of(
     "How the client says who it is: `none` (only its id), with its secret in the header `Authorization: Basic …`, "
     "or with its secret in the body. In a registration that does not say, `client_secret_basic`.",

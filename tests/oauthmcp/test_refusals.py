@@ -501,3 +501,10 @@ def test_no_other_secret_passes_for_an_access_token(kind: str, membership: Membe
     assert Client(headers=headers).post("/api/v1/tools/get_account").status_code == 401
     query = Client(headers={"host": "localhost"}).post(f"/api/v1/tools/get_account?access_token={secrets[kind]}")
     assert query.status_code == 401
+
+
+@pytest.mark.parametrize("path", ["register", "token", "revoke"])
+@pytest.mark.spec("RFC 6749 §5.2")
+def test_an_unknown_host_is_told_so_in_json(path: str) -> None:
+    answer = Client(headers={"host": "evil.example"}).post(f"/api/auth/mcp/{path}", {}, JSON)
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
