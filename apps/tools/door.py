@@ -1,0 +1,54 @@
+"""What both doors do before a tool is called: who asks, how often, and with which scopes."""
+
+from typing import Any, ClassVar, cast
+
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apps.tools.base import Caller, Tool
+from apps.tools.challenges import insufficient_scope, rate_limited, unauthorized
+from apps.tools.throttle import CallerThrottle
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """`Accept` is ignored: the answer is JSON, and never a 406."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return None
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class Door(APIView):
+    """A way to the tools. `metadata` is where a client that was refused learns how to get a token for it (RFC 9728)."""
+
+    metadata: ClassVar[str]
+    throttle_classes = [CallerThrottle]
+    permission_classes: list[Any] = []
+    content_negotiation_class = AlwaysJson
+    parser_classes: list[Any] = []
+    renderer_classes = [JSONRenderer]
+
+    def perform_authentication(self, request: Request) -> None:
+        try:
+            caller = request.user
+        except AuthenticationFailed:
+            raise unauthorized(self.metadata, token_was_sent=True) from None
+        if caller is None:
+            raise unauthorized(self.metadata, token_was_sent=False)
+
+    def throttled(self, request: Request, wait: float | None) -> Any:
+        raise rate_limited(wait)
+
+    def check_scope(self, request: Request, tool: Tool) -> None:
+        if tool.scope not in caller_of(request).org.scopes:
+            raise insufficient_scope(self.metadata, tool.scope)
+
+
+def caller_of(request: Request) -> Caller:
+    """Who asks. The bearer check puts a Caller where Django would have a user."""
+    return cast(Caller, request.user)
