@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from apps.oauthmcp import metadata
 from apps.tools import errors, views
 from apps.tools.http import ToolViewSet
+from apps.tools.mcp.door import McpView
 from config.probes import healthz, readyz
 
 urlpatterns = [
@@ -20,6 +21,7 @@ urlpatterns = [
     path("api/auth/.well-known/oauth-authorization-server", metadata.authorization_server),
     path(".well-known/openid-configuration", metadata.openid_configuration),
     path(".well-known/jwks.json", metadata.jwks),
+    re_path(r"^mcp/?\Z", McpView.as_view(), name="mcp"),
     path("api/auth/mcp/", include("apps.oauthmcp.urls")),
     path("account/", include("apps.oauthmcp.accounts.urls")),
     path("admin/", admin.site.urls),

@@ -16,6 +16,7 @@ OPEN_PATHS = (
     "/api/v1/openapi.json", "/.well-known/", "/api/auth/.well-known/",
     "/api/auth/mcp/register", "/api/auth/mcp/token", "/api/auth/mcp/revoke",
 )  # fmt: skip
+ACCEPTED = "Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id"
 EXPOSED = "WWW-Authenticate, Retry-After, X-Request-Id, ETag"
 
 
@@ -60,5 +61,7 @@ def _add_headers(request: HttpRequest, response: HttpResponseBase, is_open: bool
     response["Access-Control-Expose-Headers"] = EXPOSED
     if request.method == "OPTIONS":
         response["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
-        response["Access-Control-Allow-Headers"] = "Authorization, Content-Type, MCP-Protocol-Version, X-Request-Id"
+        response["Access-Control-Allow-Headers"] = (
+            ACCEPTED
+        )
         response["Access-Control-Max-Age"] = "7200"

@@ -63,6 +63,10 @@ def is_api(request: HttpRequest) -> bool:
     return request.path_info.startswith("/api/v1/")
 
 
+def is_mcp(request: HttpRequest) -> bool:
+    return request.path_info in ("/mcp", "/mcp/")
+
+
 def is_oauth(request: HttpRequest) -> bool:
     """Whether a program asks that expects RFC 6749's JSON; /api/auth/mcp/authorize is a page for people."""
     return request.path_info.startswith("/api/auth/") and not request.path_info.startswith("/api/auth/mcp/authorize")
@@ -109,6 +113,8 @@ def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
     if is_oauth(request):
         error = "server_error" if refused.status >= 500 else "invalid_request"
         return json_response({"error": error, "error_description": refused.detail}, refused.status)
+    if is_mcp(request):
+        return json_response({"jsonrpc": "2.0", "error": {"code": -32000, "message": refused.detail}}, refused.status)
     return _page(request, refused.status)
 
 

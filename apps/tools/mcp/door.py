@@ -1,0 +1,51 @@
+"""POST /mcp: Streamable HTTP without streams and without sessions (MCP 2026-07-28, and the revisions before)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from apps.tools.body import read_body
+from apps.tools.cors import is_foreign
+from apps.tools.door import Door, caller_of
+from apps.tools.errors import request_id_of
+from apps.tools.exceptions import Refused
+from apps.tools.mcp.eras import era_of
+from apps.tools.mcp.errors import exception_handler, failed
+from apps.tools.mcp.messages import read_message, result_of
+from apps.tools.mcp.server import Call, McpServer
+from apps.tools.mcp.tools import ToolMethods
+from apps.tools.registry import TOOLS
+from apps.tools.render import json_response
+
+
+class McpView(Door):
+    """`server` is what there is to ask; tests hand in others."""
+
+    metadata = "/.well-known/oauth-protected-resource/mcp"
+    server = McpServer([ToolMethods(TOOLS)])
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuses in the order 405, 403 of a foreign page, 401, 429. The body's turn comes after these."""
+        if request.method != "POST":
+            raise Refused(405, "method_not_allowed", "Send messages with POST.", {"Allow": "POST, OPTIONS"})
+        if is_foreign(request._request):  # such as a page whose host name was made to lead here (DNS rebinding)
+            raise Refused(403, "foreign_origin", "Pages of this site may not ask here.")
+        self.perform_authentication(request)
+        self.check_throttles(request)
+
+    def post(self, request: Request) -> HttpResponse:
+        message = read_message(read_body(request._request))
+        request_id = request_id_of(request._request)
+        try:
+            era = era_of(message, request.headers)
+            if message.id is None:  # a notification: there is nothing to say, and nothing that we would do
+                return HttpResponse(status=202)
+            call = Call(message, era, caller_of(request), request_id, lambda tool: self.check_scope(request, tool))
+            return json_response(result_of(message.id, self.server.answer(call)))
+        except Exception as error:
+            raise failed(error, request_id, message.id) from error
+
+    def get_exception_handler(self) -> Callable[..., HttpResponse]:
+        return exception_handler

@@ -1,0 +1,68 @@
+"""tools/list and tools/call: the registry's tools, with the schemas of openapi.json."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from apps.tools.base import Tool
+from apps.tools.exceptions import Refused
+from apps.tools.mcp.errors import as_failure
+from apps.tools.mcp.messages import INVALID_PARAMS, RpcError
+from apps.tools.mcp.schemas import input_schema, output_schema
+from apps.tools.mcp.server import CACHE, Call, Method, Result
+from apps.tools.render import Encoded, encode
+
+ANNOTATIONS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+
+
+class ToolMethods:
+    """`tools` by name, in the order in which they are listed."""
+
+    capabilities: Mapping[str, Any] = {"tools": {}}
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self.tools = tools
+        self.methods: Mapping[str, Method] = {"tools/list": self.list, "tools/call": self.call}
+
+    def list(self, call: Call) -> Result:
+        """Those that the token may call."""
+        if "cursor" in call.params:
+            raise RpcError(INVALID_PARAMS, "There is one page of tools, and no cursor leads to another.")
+        scopes = call.caller.org.scopes
+        entries = [Encoded(entry_of(tool)) for tool in self.tools.values() if tool.scope in scopes]
+        return {"tools": entries, **(CACHE if call.era.is_modern else {})}
+
+    def call(self, call: Call) -> Result:
+        name, arguments = call.params.get("name"), call.params.get("arguments", {})
+        tool = self.tools.get(name) if isinstance(name, str) else None
+        if tool is None:
+            raise RpcError(INVALID_PARAMS, "There is no tool of this name. See tools/list.")
+        if not isinstance(arguments, dict):
+            raise RpcError(INVALID_PARAMS, "arguments must be an object.")
+        call.require(tool)
+        try:
+            answer = encode(tool.answer(call.caller.org, arguments))
+        except Exception as error:
+            return _failure(as_failure(error, call.request_id))
+        return {"content": [{"type": "text", "text": answer.decode()}], "structuredContent": Encoded(answer)}
+
+
+def _failure(refused: Refused) -> Result:
+    """What a model can read and correct. It is no protocol error: those never reach the model."""
+    text = encode({"code": refused.code, "detail": refused.detail}).decode()
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+@cache
+def entry_of(tool: Tool) -> bytes:
+    """A tool as tools/list has it, as JSON."""
+    return encode(
+        {
+            "name": tool.name,
+            "title": tool.name.replace("_", " ").capitalize(),
+            "description": tool.description,
+            "inputSchema": input_schema(tool.name),
+            "outputSchema": output_schema(tool.name),
+            "annotations": ANNOTATIONS,
+        }
+    )
