@@ -15,9 +15,9 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.oauthmcp.consent import SENTENCES
 from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
 from apps.orgs.models import User
-from apps.tools.base import SCOPES
 
 PER_PAGE = 50
 RECENT = timedelta(minutes=10)  # uses are noted to within five minutes
@@ -31,7 +31,7 @@ class Connected:
 
     @property
     def may(self) -> list[str]:
-        return [SCOPES[scope] for scope in self.authorization.scope.split() if scope in SCOPES]
+        return [SENTENCES[scope][0] for scope in self.authorization.scope.split() if scope in SENTENCES]
 
     @property
     def last_used(self) -> str:
