@@ -54,9 +54,8 @@ def clients(request: HttpRequest) -> HttpResponse:
     alive = _own(request).alive().select_related("application", "membership__organization")
     page = Paginator(alive.order_by("-created", "id"), PER_PAGE).get_page(request.GET.get("page"))
     connected = [Connected(authorization) for authorization in page]
-    return render(
-        request, "account/clients.html", {"page": page, "connected": connected, "address": settings.PUBLIC_URL}
-    )
+    address = f"{settings.PUBLIC_URL}/mcp"
+    return render(request, "account/clients.html", {"page": page, "connected": connected, "address": address})
 
 
 @require_POST

@@ -79,7 +79,7 @@ def test_without_clients_the_page_says_what_it_is_for_and_how_to_connect_one(ada
     settings.PUBLIC_URL = "https://porthole.example.com"
     page = page_of(ada)
     assert "Nothing is connected." in page
-    assert "https://porthole.example.com" in page
+    assert "https://porthole.example.com/mcp" in page
 
 
 def test_what_opens_nothing_any_more_is_not_listed(ada: Membership) -> None:
