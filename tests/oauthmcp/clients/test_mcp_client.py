@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from django.utils import timezone
 from mcp.client.auth import OAuthClientProvider
 
-from apps.oauthmcp.models import Application, Authorization
+from apps.oauthmcp.models import AccessToken, Application, Authorization
 from tests.oauthmcp.clients.sdk_app import App
 from tests.oauthmcp.clients.server import Person, Server
 
@@ -90,6 +92,21 @@ def test_it_keeps_its_way_in_until_the_user_takes_it_back(server: Server) -> Non
     run(app, use)  # started again, with what it has stored
     assert len(app.person.asked) == 1
     Authorization.objects.all().delete()
+    run(app, use)
+    assert len(app.person.asked) == 2
+    assert Application.objects.filter(name="Test of the MCP SDK").count() == 1
+
+
+# The SDK stores neither when a token ends nor where to refresh it, so it takes our 401 for the first one.
+@pytest.mark.spec("RFC 6750 §3.1")
+def test_started_again_after_its_token_ended_it_asks_its_user_and_registers_no_second_client(server: Server) -> None:
+    app = App(Person(server, [None, None]))
+
+    async def use(client: httpx2.AsyncClient, provider: OAuthClientProvider) -> None:
+        assert (await client.post(server.tool("get_account"), json={})).status_code == 200
+
+    run(app, use)
+    AccessToken.objects.update(expires=timezone.now() - timedelta(seconds=1))
     run(app, use)
     assert len(app.person.asked) == 2
     assert Application.objects.filter(name="Test of the MCP SDK").count() == 1
