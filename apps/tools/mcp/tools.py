@@ -1,6 +1,6 @@
 """tools/list and tools/call: the registry's tools, with the schemas of openapi.json."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,7 +30,11 @@ class ToolMethods:
             raise RpcError(INVALID_PARAMS, "There is one page of tools, and no cursor leads to another.")
         scopes = call.caller.org.scopes
         entries = [Encoded(entry_of(tool)) for tool in self.tools.values() if tool.scope in scopes]
-        return {"tools": entries, **(CACHE if call.era.is_modern else {})}
+        return {"tools": entries, **(self._cache_of(entries) if call.era.is_modern else {})}
+
+    def _cache_of(self, entries: Sequence[Encoded]) -> Mapping[str, Any]:
+        """A narrowed token's list is not to be kept: clients would still show it once the user allowed more."""
+        return CACHE if len(entries) == len(self.tools) else {**CACHE, "ttlMs": 0}
 
     def call(self, call: Call) -> Result:
         name, arguments = call.params.get("name"), call.params.get("arguments", {})

