@@ -46,12 +46,12 @@ class Mcp:
     def is_modern(self) -> bool:
         return self.version == MODERN
 
-    def __call__(self, method: str, **params: Any) -> dict[str, Any]:
+    def __call__(self, method: str, /, **params: Any) -> dict[str, Any]:
         response = self.send(method, params)
         assert response.status_code == 200, response.content
         return response.json()["result"]
 
-    def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
+    def tool(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """The result of a call of a tool, which may be a failure."""
         return self("tools/call", name=name, arguments=arguments)
 
@@ -108,6 +108,18 @@ class Mcp:
 def meta(**more: Any) -> dict[str, Any]:
     """What every request of the newest revision has in params._meta."""
     return {f"{PREFIX}protocolVersion": MODERN, f"{PREFIX}clientCapabilities": {}, **more}
+
+
+# A request that needs nothing, without and with what the newest revision wants.
+REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+MODERN_REQUEST = REQUEST | {"params": {"_meta": meta()}}
+HEADERS = {"mcp_protocol_version": MODERN, "mcp_method": "tools/list"}
+
+
+def refusal(response: Any) -> tuple[int, int, Any]:
+    """HTTP's status, JSON-RPC's code, and the id that the error is about (None: no id)."""
+    answer = response.json()
+    return response.status_code, answer["error"]["code"], answer.get("id")
 
 
 def failure(result: dict[str, Any]) -> dict[str, Any]:
