@@ -38,6 +38,17 @@ from benchmarks import access  # noqa: E402
 from benchmarks.rivals import RIVALS  # noqa: E402
 
 APPS = 50
+TOOL = "/api/v1/tools/list_apps"
+INPUT = {"limit": 100}
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+CALL = {"name": "list_apps", "arguments": INPUT}
+# The same call over MCP, in the newest revision and in the one that clients with a handshake speak.
+MODERN = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**CALL, "_meta": META}}
+MODERN_HEADERS = {
+    "HTTP_MCP_PROTOCOL_VERSION": "2026-07-28", "HTTP_MCP_METHOD": "tools/call", "HTTP_MCP_NAME": "list_apps",
+}  # fmt: skip
+HANDSHAKE = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}
+HANDSHAKE_HEADERS = {"HTTP_MCP_PROTOCOL_VERSION": "2025-11-25"}
 
 
 class RivalUrls:
@@ -52,9 +63,12 @@ class RivalUrls:
 
 
 class Variant:
-    def __init__(self, name: str, path: str, handler: WSGIHandler, bearer: str) -> None:
+    def __init__(
+        self, name: str, path: str, handler: WSGIHandler, bearer: str, sent: Any = INPUT,
+        headers: dict[str, str] | None = None,
+    ) -> None:  # fmt: skip
         self.name, self.path, self.handler, self.bearer = name, path, handler, bearer
-        self.body, self.status = b'{"limit":100}', "200"
+        self.body, self.headers, self.status = orjson.dumps(sent), headers or {}, "200"
         self.cpu: list[float] = []
         self.wall: list[float] = []
 
@@ -65,6 +79,7 @@ class Variant:
             "REMOTE_ADDR": "127.0.0.1", "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(self.body)),
             "HTTP_AUTHORIZATION": f"Bearer {self.bearer}", "wsgi.input": io.BytesIO(self.body),
             "wsgi.url_scheme": "http", "wsgi.errors": sys.stderr, "wsgi.multithread": True,
+            **self.headers,
         }  # fmt: skip
         statuses: list[str] = []
         response = self.handler(environ, lambda status, headers: statuses.append(status))
@@ -91,7 +106,7 @@ def main() -> None:
     _connect_rivals()
     token = access.issue_token()
     variants = _variants(token)
-    answers = {variant.name: orjson.loads(variant.call()) for variant in variants}
+    answers = {variant.name: _result(orjson.loads(variant.call())) for variant in variants}
     assert len({orjson.dumps(a["items"][0]["id"]) + bytes(len(a["items"])) for a in answers.values()}) == 1
     assert all(set(answer["items"][0]) == set(answers["porthole"]["items"][0]) for answer in answers.values())
     for variant in variants:
@@ -104,22 +119,30 @@ def main() -> None:
     access.measure(_registration(variants[0].handler).call, token, options.batches)
 
 
+def _result(answer: dict[str, Any]) -> dict[str, Any]:
+    """What the tool said, whichever door it came through."""
+    result: dict[str, Any] = answer["result"]["structuredContent"] if "jsonrpc" in answer else answer
+    return result
+
+
 def _variants(token: str) -> list[Variant]:
     porthole = WSGIHandler()
     fixed = settings.LOCAL_DEV_BEARER
     with override_settings(MIDDLEWARE=["benchmarks.bench.RivalUrls"]):
         lean = WSGIHandler()
     return [
-        Variant("porthole", "/api/v1/tools/list_apps", porthole, fixed),
-        Variant("with OAuth", "/api/v1/tools/list_apps", porthole, token),
+        Variant("porthole", TOOL, porthole, fixed),
+        Variant("with OAuth", TOOL, porthole, token),
+        Variant("over MCP", "/mcp", porthole, token, MODERN, MODERN_HEADERS),
+        Variant("handshake", "/mcp", porthole, token, HANDSHAKE, HANDSHAKE_HEADERS),
         Variant("plain view", "/plain", lean, fixed),
         Variant("serializers", "/serializers", lean, fixed),
     ]
 
 
 def _registration(handler: WSGIHandler) -> Variant:
-    variant = Variant("registration", "/api/auth/mcp/register", handler, "")
-    variant.body = orjson.dumps({"redirect_uris": ["http://127.0.0.1:1/cb"], "client_name": access.REGISTERED})
+    sent = {"redirect_uris": ["http://127.0.0.1:1/cb"], "client_name": access.REGISTERED}
+    variant = Variant("registration", "/api/auth/mcp/register", handler, "", sent)
     variant.status = "201"
     return variant
 
@@ -156,6 +179,11 @@ def _print(variants: list[Variant], requests: int) -> None:
     for variant in variants:
         cpu, wall = median(variant.cpu), median(variant.wall)
         print(f"{variant.name:12} {cpu * 1e6:13.0f} µs {1 / wall:11.0f} {ours / cpu:16.2f} ×")
+    # The same token at both doors: what the other door adds. Batch by batch, since a machine's speed drifts.
+    http, *mcp = variants[1:4]
+    for variant in mcp:
+        ratio = median(there / here for there, here in zip(variant.cpu, http.cpu, strict=True))
+        print(f"tools/call list_apps ({variant.name}) against the HTTP door: {ratio:.2f} × the CPU")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,14 @@ def respond(request: HttpRequest, refused: Refused) -> HttpResponse:
     return json_response(body, refused.status, refused.headers)
 
 
+def respond_rpc(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """A JSON-RPC error of no message, so without an id: what was sent to /mcp was not looked at. The status tells."""
+    code = -32603 if refused.status == 500 else -32000
+    data = {"code": refused.code, "requestId": request_id_of(request)}
+    body = {"jsonrpc": "2.0", "error": {"code": code, "message": refused.detail, "data": data}}
+    return json_response(body, refused.status, refused.headers)
+
+
 def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     """DRF's EXCEPTION_HANDLER."""
     request = context["request"]._request
@@ -114,7 +122,7 @@ def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
         error = "server_error" if refused.status >= 500 else "invalid_request"
         return json_response({"error": error, "error_description": refused.detail}, refused.status)
     if is_mcp(request):
-        return json_response({"jsonrpc": "2.0", "error": {"code": -32000, "message": refused.detail}}, refused.status)
+        return respond_rpc(request, refused)
     return _page(request, refused.status)
 
 

@@ -4,14 +4,12 @@
 """
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from apps.tools.mcp.messages import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
-    INVALID_REQUEST,
     UNSUPPORTED_PROTOCOL_VERSION,
     Message,
     RpcError,
@@ -38,7 +36,7 @@ class Era:
 def era_of(message: Message, headers: Mapping[str, str]) -> Era:
     """Raises RpcError where headers and body do not agree, or the version is none of ours."""
     header = _trimmed(headers.get("MCP-Protocol-Version"))
-    if f"{PREFIX}protocolVersion" in message.meta or (header is not None and header >= MODERN):
+    if f"{PREFIX}protocolVersion" in message.meta or header == MODERN:
         return _modern(message, headers, header)
     if header is not None and header not in HANDSHAKE:
         raise _unsupported(header, message)
@@ -68,16 +66,16 @@ def _check_meta(message: Message) -> None:
 
 
 def _check_header(message: Message, name: str, header: str | None, said: object) -> None:
+    if header == said:  # both may be missing: a call that names no tool is the method's to refuse
+        return
     if header is None:
         raise RpcError(HEADER_MISMATCH, f"The header {name} is missing.", 400, id=message.id)
-    if header != said:
-        raise RpcError(HEADER_MISMATCH, f"The header {name} does not say what the body says.", 400, id=message.id)
+    raise RpcError(HEADER_MISMATCH, f"The header {name} does not say what the body says.", 400, id=message.id)
 
 
 def _unsupported(requested: str, message: Message) -> RpcError:
     data = {"supported": SUPPORTED, "requested": requested[:100]}
-    code = INVALID_REQUEST if requested < MODERN and not message.meta else UNSUPPORTED_PROTOCOL_VERSION
-    return RpcError(code, "This protocol version is not supported.", 400, data, message.id)
+    return RpcError(UNSUPPORTED_PROTOCOL_VERSION, "This protocol version is not supported.", 400, data, message.id)
 
 
 def _trimmed(value: str | None) -> str | None:
@@ -91,5 +89,5 @@ def _decoded(value: str | None) -> str | None:
         return value
     try:
         return base64.b64decode(value[9:-2], validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not base64, not even ASCII, or not UTF-8 inside
         return value

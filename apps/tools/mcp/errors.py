@@ -4,22 +4,22 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from apps.tools.errors import describe, request_id_of
-from apps.tools.exceptions import InvalidInput, Refused
-from apps.tools.mcp.messages import INTERNAL_ERROR, PARSE_ERROR, REFUSED, Id, RpcError, error_of
+from apps.tools.errors import describe, request_id_of, respond_rpc
+from apps.tools.exceptions import Refused
+from apps.tools.mcp.messages import INTERNAL_ERROR, PARSE_ERROR, Id, RpcError, error_of
 from apps.tools.render import json_response
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
     """What DRF calls. A refusal keeps its HTTP status and headers, and is of no message: it has no id."""
-    if isinstance(error, InvalidInput):  # the body ended too early
-        error = RpcError(PARSE_ERROR, error.problems[0].msg, 400)
-    if isinstance(error, RpcError):
-        return json_response(error_of(error), error.status)
-    request_id = request_id_of(context["request"]._request)
-    refused = describe(error, request_id)
-    body = error_of(RpcError(REFUSED, refused.detail, data={"code": refused.code, "requestId": request_id}))
-    return json_response(body, refused.status, refused.headers)
+    request = context["request"]._request
+    if not isinstance(error, RpcError):
+        refused = describe(error, request_id_of(request))
+        if refused.status != 422:
+            return respond_rpc(request, refused)
+        # The only input that is refused while it is read.
+        error = RpcError(PARSE_ERROR, "The body ended too early.", 400)
+    return json_response(error_of(error), error.status)
 
 
 def failed(error: Exception, request_id: str, id: Id | None) -> Exception:

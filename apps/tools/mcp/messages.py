@@ -11,7 +11,6 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-REFUSED = -32000  # before a message was looked at: the HTTP status tells
 HEADER_MISMATCH = -32020
 UNSUPPORTED_PROTOCOL_VERSION = -32022
 
@@ -59,8 +58,8 @@ def read_message(raw: bytes) -> Message:
     if not isinstance(value, dict):
         raise RpcError(INVALID_REQUEST, "The body must be a JSON-RPC message.", 400)
     id = value.get("id")
-    if "id" in value and (isinstance(id, bool) or not isinstance(id, str | int)):
-        raise RpcError(INVALID_REQUEST, "id must be a string or a whole number.", 400)
+    if "id" in value and not _is_id(id):
+        raise RpcError(INVALID_REQUEST, "id must be a string or a whole number of at most 64 bits.", 400)
     if value.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, 'jsonrpc must be "2.0".', 400, id=id)
     if not isinstance(value.get("method"), str):
@@ -69,6 +68,13 @@ def read_message(raw: bytes) -> Message:
     if not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "params must be an object.", 400, id=id)
     return Message(value["method"], params, id)
+
+
+def _is_id(value: Any) -> bool:
+    """Longer numbers have no JSON here, so they could not be said back."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return -(2**63) <= value < 2**63
+    return isinstance(value, str)
 
 
 def result_of(id: Id, result: dict[str, Any]) -> dict[str, Any]:
