@@ -61,7 +61,5 @@ def _add_headers(request: HttpRequest, response: HttpResponseBase, is_open: bool
     response["Access-Control-Expose-Headers"] = EXPOSED
     if request.method == "OPTIONS":
         response["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
-        response["Access-Control-Allow-Headers"] = (
-            ACCEPTED
-        )
+        response["Access-Control-Allow-Headers"] = ACCEPTED
         response["Access-Control-Max-Age"] = "7200"
