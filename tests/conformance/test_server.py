@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.conformance.suite import finish, required, start
+from tests.conformance.suite import required, running, verdict_of
 from tests.oauthmcp.clients.robot import PATIENCE
 
 COUNTS = {"2026-07-28": 37, "2025-11-25": 30}
@@ -23,13 +23,11 @@ COUNTS = {"2026-07-28": 37, "2025-11-25": 30}
 @pytest.mark.parametrize("revision", COUNTS)
 def test_the_door_does_what_the_revision_requires(mcp: str, tmp_path: Path, revision: str) -> None:
     expected = Path(__file__).with_name(f"expected-{revision}.yaml")
-    verdict = finish(
-        start(
-            "server", "--url", mcp, "--requirements", revision,
-            "--expected-failures", expected, "--output-dir", tmp_path,
-        ),
-        tmp_path,
-    )  # fmt: skip
+    with running(
+        "server", "--url", mcp, "--requirements", revision,
+        "--expected-failures", expected, "--output-dir", tmp_path,
+    ) as suite:  # fmt: skip
+        verdict = verdict_of(suite, tmp_path)
     assert verdict.is_content, str(verdict)
     assert len(required(revision)) == COUNTS[revision]
     assert required(revision) <= verdict.checks.keys()
