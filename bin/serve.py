@@ -22,6 +22,7 @@ Porthole is ready: {address}
 
   Read and try   {address}/api/v1/docs
   Operate        {address}/admin/    {email} / {password}
+  Agents (MCP)   {address}/mcp    docs/mcp.md tells how to connect one
   Ask            curl -sX POST {address}/api/v1/tools/list_apps -H 'Authorization: Bearer {bearer}'
 
 Ctrl-C stops it.

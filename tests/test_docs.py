@@ -247,6 +247,10 @@ QUESTIONS = [
     ("dynamic client registration", "oauth.md"),
     ("refresh token", "oauth.md"),
     ("disconnect an app", "signing-in.md"),
+    ("connect claude code", "mcp.md"),
+    ("mcp endpoint", "mcp.md"),
+    ("cursor mcp.json", "mcp.md"),
+    ("connect chatgpt", "mcp.md"),
 ]
 
 

@@ -1,15 +1,14 @@
 """What a client says of itself when it registers (RFC 7591 §2): every member read, bounded, and narrowed to ours."""
 
-import unicodedata
 from typing import Any
 
 from apps.oauthmcp.errors import OAuthError
 from apps.oauthmcp.models import GRANT_TYPES, Application
+from apps.oauthmcp.names import MAX_NAME, clean
 from apps.oauthmcp.redirects import MAX_LENGTH, NotAllowed, is_web_address, kind_of
 from apps.tools.base import SCOPES
 
 MOST_REDIRECT_URIS = 10
-LONGEST_NAME = 100
 LONGEST_SCOPE = 1000
 LONGEST_SOFTWARE = 255
 RESPONSE_TYPES = ["code"]
@@ -51,9 +50,7 @@ def _redirect_uris(said: dict[str, Any]) -> list[str]:
 
 def _name(said: dict[str, Any]) -> str:
     """Without control, bidirectional and zero-width characters, which only serve to look like somebody else."""
-    name = _text(said, "client_name", LONGEST_NAME) or ""
-    shown = (character for character in name if unicodedata.category(character) not in ("Cc", "Cf", "Zl", "Zp"))
-    return "".join(shown).strip()
+    return clean(_text(said, "client_name", MAX_NAME) or "")
 
 
 def _scope(said: dict[str, Any]) -> str | None:

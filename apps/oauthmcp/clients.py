@@ -15,9 +15,9 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.oauthmcp.consent import SENTENCES
 from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
 from apps.orgs.models import User
-from apps.tools.base import SCOPES
 
 PER_PAGE = 50
 RECENT = timedelta(minutes=10)  # uses are noted to within five minutes
@@ -31,7 +31,7 @@ class Connected:
 
     @property
     def may(self) -> list[str]:
-        return [SCOPES[scope] for scope in self.authorization.scope.split() if scope in SCOPES]
+        return [SENTENCES[scope][0] for scope in self.authorization.scope.split() if scope in SENTENCES]
 
     @property
     def last_used(self) -> str:
@@ -54,9 +54,8 @@ def clients(request: HttpRequest) -> HttpResponse:
     alive = _own(request).alive().select_related("application", "membership__organization")
     page = Paginator(alive.order_by("-created", "id"), PER_PAGE).get_page(request.GET.get("page"))
     connected = [Connected(authorization) for authorization in page]
-    return render(
-        request, "account/clients.html", {"page": page, "connected": connected, "address": settings.PUBLIC_URL}
-    )
+    address = f"{settings.PUBLIC_URL}/mcp"
+    return render(request, "account/clients.html", {"page": page, "connected": connected, "address": address})
 
 
 @require_POST

@@ -1,9 +1,8 @@
 """The consent page: what a person is told about a request, and the form that they answer with."""
 
-import re
-import unicodedata
 from dataclasses import dataclass, field
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
@@ -11,12 +10,6 @@ from apps.oauthmcp.models import DOCS_CLIENT, Application
 from apps.oauthmcp.redirects import form_action_of, kind_of, target_of
 from apps.orgs.models import Membership, User
 from apps.tools.policy import page_policy
-
-MAX_NAME = 100
-NAMELESS = "An app without a name"
-INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format (so bidirectional and zero-width), unassigned
-# Letters and marks by category, and yet nothing is to be seen of them.
-BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 # For whoever decides; apps.tools.base.SCOPES says the same to developers. What it is, and what is in it.
 SENTENCES = {
@@ -77,7 +70,7 @@ def page(
 ) -> HttpResponse:  # fmt: skip
     values = {
         "handle": handle,
-        "name": display_name(client),
+        "name": client.display_name,
         "is_ours": client.client_id == DOCS_CLIENT,
         "target": target_of(redirect_uri),
         "kind": kind_of(redirect_uri).name.lower(),
@@ -87,22 +80,11 @@ def page(
         "lasts": "refresh_token" in client.grant_types,
     }
     response = render(request, "oauth/consent.html", values, status=400 if choice.problems else 200)
-    # Chromium holds the redirect that answers a form against form-action too.
-    response["Content-Security-Policy"] = page_policy(f"'self' {form_action_of(redirect_uri)}")
+    # Chromium holds the redirect that answers a form against form-action too, and every one after it: apps on the
+    # web send people on to an app on the device, and those on the device to a page that thanks them.
+    further = [f"{scheme}:" for scheme in ("https", *settings.REDIRECT_SCHEMES)]
+    allowed = dict.fromkeys(["'self'", form_action_of(redirect_uri), *further])
+    response["Content-Security-Policy"] = page_policy(form_action=" ".join(allowed))
     # Not no-referrer: with it browsers send `Origin: null` along with the form, and Django's CSRF check refuses that.
     response["Referrer-Policy"] = "same-origin"
     return response
-
-
-def display_name(client: Application) -> str:
-    """What an app calls itself, with nothing in it that hides, reorders or imitates what is around it."""
-    return clean(str(client.name)) or NAMELESS
-
-
-def clean(text: str) -> str:
-    spaced = re.sub(r"\s+", " ", unicodedata.normalize("NFC", text))
-    seen = "".join(one for one in BLANK.sub("", spaced) if unicodedata.category(one) not in INVISIBLE)
-    name = " ".join(seen.split())
-    if not any(unicodedata.category(one)[0] in "LNSP" for one in name):  # marks alone have nothing to stand on
-        return ""
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1].rstrip()}…"

@@ -5,7 +5,6 @@ only: they are random, so there is nothing that a salt or a slow hash would prot
 """
 
 import hashlib
-import unicodedata
 import uuid
 from datetime import datetime, timedelta
 
@@ -22,6 +21,7 @@ from oauth2_provider.models import (
     ApplicationManager,
 )
 
+from apps.oauthmcp.names import NAMELESS, clean
 from apps.oauthmcp.redirects import NotAllowed, is_same, kind_of
 from apps.orgs.models import Membership
 
@@ -30,7 +30,6 @@ DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
 GRANT_TYPES = ["authorization_code", "refresh_token"]
 # Unicode's categories of control characters and of those that only direct others, such as bidirectional overrides
 # and zero-width joiners; and of what has no meaning or no glyph.
-INVISIBLE = ("Cc", "Cf", "Cn", "Co", "Cs")
 IDLE_LIFETIME = timedelta(days=30)  # of a refresh token that nobody uses
 
 
@@ -76,9 +75,7 @@ class Application(AbstractApplication):
     @property
     def display_name(self) -> str:
         """What it calls itself, as one short line: nobody checks the name, so it must not fool a reader's eyes."""
-        text = "".join(" " if character.isspace() else character for character in str(self.name))
-        visible = "".join(character for character in text if unicodedata.category(character) not in INVISIBLE)
-        return " ".join(visible.split())[:100].strip() or "An app without a name"
+        return clean(str(self.name)) or NAMELESS
 
     @property
     def allowed_redirect_uris(self) -> list[str]:

@@ -59,7 +59,8 @@ def home(request: HttpRequest) -> HttpResponse:
     """What somebody sees who opens the address in a browser."""
     # The usual key is public knowledge; one that somebody chose instead is theirs to know.
     bearer = "porthole-local-dev" if settings.LOCAL_DEV_BEARER == "porthole-local-dev" else None
-    return render(request, "home.html", {"tools": TOOLS.values(), "bearer": bearer})
+    # Not the Host's: clients compare the address that they were given with the one in the metadata (RFC 9728 §3.3).
+    return render(request, "home.html", {"tools": TOOLS.values(), "bearer": bearer, "address": settings.PUBLIC_URL})
 
 
 def _reading_only(request: HttpRequest) -> HttpResponse | None:

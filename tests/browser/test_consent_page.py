@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
@@ -20,7 +20,10 @@ def app_address() -> Iterator[str]:
 
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200)
+            further = parse_qs(urlsplit(self.path).query).get("further")
+            self.send_response(302 if further else 200)
+            if further:
+                self.send_header("Location", further[0])
             self.end_headers()
             self.wfile.write(b"<title>The app</title>")
 
@@ -48,6 +51,19 @@ def test_the_answer_reaches_an_app_on_this_computer(visit: Visit, app_address: s
     assert visit.page.title() == "The app"
     assert visit.page.url.startswith(f"{app_address}?{'code' if decision == 'allow' else 'error'}=")
     assert visit.page.evaluate("document.referrer") == ""
+
+
+@pytest.mark.parametrize("further", ["https://app.example.com/thanks", "claude://connected"])
+def test_the_app_may_send_people_on(visit: Visit, app_address: str, further: str) -> None:
+    # Chromium holds every redirect that follows a form against the policy of the form's page.
+    make_member(Organization.objects.get(slug="acme"))
+    uri = f"{app_address}?{urlencode({'further': further})}"
+    visit.open(f"{PATH}?{urlencode(wanted(make_client(redirect_uris=uri), redirect_uri=uri))}")
+    sign_in(visit)
+    with visit.page.expect_event("requestfailed") as failed:  # nobody answers there
+        visit.page.click("[value=allow]")
+    assert failed.value.failure in ("net::ERR_CONNECTION_REFUSED", "net::ERR_ABORTED", "net::ERR_UNKNOWN_URL_SCHEME")
+    assert not [text for text in visit.complaints if "Content Security Policy" in text]
 
 
 @pytest.mark.spec("RFC 8252 §7.1")

@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.oauthmcp import clients
+from apps.oauthmcp.consent import SENTENCES
 from apps.oauthmcp.models import Application, Authorization
 from apps.orgs.models import Membership, User
-from apps.tools.base import SCOPES
 from tests.factories import Fill
 from tests.oauthmcp.accounts.visitors import said, visitor
 from tests.oauthmcp.grants import make_authorization, make_client, make_member
@@ -47,8 +47,8 @@ def test_the_page_says_who_sees_what_since_when_and_until_when(ada: Membership) 
     page = page_of(ada)
     assert "Deploy assistant" in page
     assert "May look at Acme :" in page
-    for scope, sentence in SCOPES.items():
-        assert (sentence in page) == (scope in ("apps:read", "docs:read"))
+    for scope, (title, _sentence) in SENTENCES.items():
+        assert (title in page) == (scope in ("apps:read", "docs:read"))
     assert f"Connected on {now - timedelta(days=90):%-d %B %Y}." in page
     assert f"Unless it is used, its access ends on {authorization.expires_at:%-d %B %Y}." in page
 
@@ -79,7 +79,7 @@ def test_without_clients_the_page_says_what_it_is_for_and_how_to_connect_one(ada
     settings.PUBLIC_URL = "https://porthole.example.com"
     page = page_of(ada)
     assert "Nothing is connected." in page
-    assert "https://porthole.example.com" in page
+    assert "https://porthole.example.com/mcp" in page
 
 
 def test_what_opens_nothing_any_more_is_not_listed(ada: Membership) -> None:
@@ -157,7 +157,7 @@ def test_an_id_that_names_nothing_is_not_found(ada: Membership, id: str) -> None
         ("a\x00b\x1bc\x7fd", "abcd"),
         ("Line\u2028break", "Line break"),
         ("\U000e0041hidden", "hidden"),
-        ("é" * 200, "é" * 100),
+        ("é" * 200, "é" * 99 + "…"),
         ("日本語", "日本語"),
         ("", "An app without a name"),
         ("\u200b \u202e", "An app without a name"),

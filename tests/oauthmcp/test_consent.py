@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.oauthmcp.consent import NAMELESS, SENTENCES, clean
+from apps.oauthmcp.consent import SENTENCES
 from apps.oauthmcp.models import Application, Grant
+from apps.oauthmcp.names import NAMELESS, clean
 from apps.orgs.models import Membership, Organization
 from apps.tools.base import SCOPES
 from tests.factories import Fill
@@ -323,7 +325,11 @@ def test_no_other_site_can_send_the_form(acme: Fill) -> None:
 def test_the_form_may_lead_here_and_to_the_app_and_no_page_may_frame_it(browser: Client, uri: str, source: str) -> None:
     page = ask(browser, make_client(redirect_uris=uri), redirect_uri=uri)
     policy = dict(part.strip().partition(" ")[::2] for part in page["Content-Security-Policy"].split(";"))
-    assert policy["form-action"] == f"'self' {source}"
+    allowed = policy["form-action"].split()
+    assert allowed[:2] == ["'self'", source]
+    # Where the app itself may send people on to: a page that thanks them, or an app on their device.
+    assert set(allowed[2:]) <= {"https:", *(f"{scheme}:" for scheme in settings.REDIRECT_SCHEMES)}
+    assert {"https:", "claude:"} <= set(allowed)
     assert policy["frame-ancestors"] == "'none'"
     assert policy["default-src"] == "'none'"
     assert page["X-Frame-Options"] == "DENY"
@@ -334,7 +340,7 @@ def test_the_form_may_lead_here_and_to_the_app_and_no_page_may_frame_it(browser:
 
 def test_the_page_with_something_missing_may_still_lead_to_the_app(browser: Client) -> None:
     again = decide(browser, ask(browser, make_client()), scope=[])
-    assert "form-action 'self' http://127.0.0.1:8123;" in again["Content-Security-Policy"]
+    assert "form-action 'self' http://127.0.0.1:8123 " in again["Content-Security-Policy"]
     assert again["Cache-Control"] == "no-store"
 
 

@@ -64,6 +64,15 @@ def test_the_first_page_shows_a_call_with_the_usual_key_and_no_other(browser: Cl
         assert "Bearer YOUR_TOKEN" in browser.get("/").content.decode()
 
 
+def test_the_first_page_tells_agents_the_address_as_clients_find_it_in_the_metadata(
+    browser: Client, settings: Any
+) -> None:
+    settings.PUBLIC_URL = "https://porthole.example.com"
+    assert "<code>https://porthole.example.com/mcp</code>" in browser.get("/").content.decode()
+    resource = browser.get("/.well-known/oauth-protected-resource/mcp").json()["resource"]
+    assert resource == "https://porthole.example.com/mcp"
+
+
 def test_the_reference_opens_and_takes_everything_from_here(browser: Client) -> None:
     answer = browser.get("/api/v1/docs")
     assert answer.status_code == 200

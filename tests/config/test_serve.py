@@ -1,0 +1,58 @@
+"""What `make run` ends with: a demo that answers, and one block that tells how to ask it."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.config.server import LOCAL, PATIENCE, free_port, start
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The address where it serves, and what it has printed before."""
+    port = free_port()
+    folder = tmp_path_factory.mktemp("demo")
+    process = start("bin/serve.py", env=LOCAL | {"DATA_DIR": str(folder), "PORT": str(port), "WEB_CONCURRENCY": "1"})
+    assert process.stdout
+    try:
+        printed = ""
+        for line in process.stdout:
+            printed += line
+            if line.startswith("Ctrl-C"):
+                break
+        yield f"http://localhost:{port}", printed
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def test_it_prints_one_address_the_sign_in_a_ready_curl_line_and_the_mcp_address(demo: tuple[str, str]) -> None:
+    address, printed = demo
+    assert f"Porthole is ready: {address}\n" in printed
+    assert f" {address}/admin/    demo@porthole.test / porthole-demo\n" in printed
+    assert f" {address}/mcp " in printed
+    assert set(re.findall(r"https?://[^/\s]+", printed)) == {address}
+
+
+def test_the_curl_line_works_as_printed(demo: tuple[str, str]) -> None:
+    (line,) = re.findall(r"curl .*", demo[1])
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert "Storefront" in [app["name"] for app in json.loads(done.stdout)["items"]]
+
+
+def test_the_mcp_address_answers_with_the_tools(demo: tuple[str, str]) -> None:
+    (url,) = re.findall(r"\S+/mcp\b", demo[1].partition("docs/mcp.md")[0])
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    headers = {"Authorization": "Bearer porthole-local-dev", "Content-Type": "application/json"}
+    with urlopen(Request(url, body, headers), timeout=PATIENCE) as answer:
+        assert len(json.load(answer)["result"]["tools"]) == 13
