@@ -30,14 +30,15 @@ class Verdict:
     output: str
     checks: dict[str, list[Check]]
 
-    def __str__(self) -> str:
+    def on(self, scenarios: set[str]) -> str:
+        """What people need to know who find that it is not content."""
         lines = [
             f"{scenario}: {check['status']} {check['id']}: {check.get('errorMessage') or check['description']}"
-            for scenario, checks in self.checks.items()
-            for check in checks
+            for scenario in sorted(scenarios)
+            for check in self.checks.get(scenario, [])
             if check["status"] in ("FAILURE", "WARNING")
         ]
-        return "\n".join([*lines, self.output[-3000:]])
+        return "\n".join([*lines, self.output[-2000:]])
 
 
 @contextmanager
