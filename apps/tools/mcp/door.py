@@ -17,7 +17,7 @@ from apps.tools.mcp.messages import read_message, result_of
 from apps.tools.mcp.server import Call, McpServer
 from apps.tools.mcp.tools import ToolMethods
 from apps.tools.registry import TOOLS
-from apps.tools.render import json_response
+from apps.tools.render import encode, json_response
 
 
 class McpView(Door):
@@ -43,9 +43,20 @@ class McpView(Door):
             if message.id is None:  # a notification: there is nothing to say, and nothing that we would do
                 return HttpResponse(status=202)
             call = Call(message, era, caller_of(request), request_id, lambda tool: self.check_scope(request, tool))
-            return json_response(result_of(message.id, self.server.answer(call)))
+            result = result_of(message.id, self.server.answer(call))
+            if call.notifications and "text/event-stream" in request.headers.get("Accept", ""):
+                return _event_stream([*call.notifications, result])
+            return json_response(result)
         except Exception as error:
             raise failed(error, request_id, message.id) from error
 
     def get_exception_handler(self) -> Callable[..., HttpResponse]:
         return exception_handler
+
+
+def _event_stream(messages: list[dict[str, Any]]) -> HttpResponse:
+    """Notifications and their result as one body, complete when it is sent: no connection stays open for it."""
+    response = json_response(None)
+    response["Content-Type"] = "text/event-stream"
+    response.content = b"".join(b"event: message\ndata: " + encode(message) + b"\n\n" for message in messages)
+    return response

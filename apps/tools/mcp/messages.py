@@ -81,6 +81,10 @@ def result_of(id: Id, result: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
+def notification_of(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
 def error_of(error: RpcError) -> dict[str, Any]:
     """An error without an id is one of a message that could not be read, or was not looked at."""
     body: dict[str, Any] = {"code": error.code, "message": error.message}

@@ -1,12 +1,12 @@
 """What there is to ask over MCP, by method: the product has tools; tests add prompts and resources beside them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from apps.tools.base import Caller, Tool
 from apps.tools.mcp.eras import HANDSHAKE, PREFIX, SUPPORTED, Era
-from apps.tools.mcp.messages import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError
+from apps.tools.mcp.messages import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError, notification_of
 
 SERVER_INFO = {"name": "porthole", "title": "Porthole", "version": "0.1.0"}
 INSTRUCTIONS = """\
@@ -36,10 +36,15 @@ class Call:
     caller: Caller
     request_id: str
     require: Callable[[Tool], None]
+    notifications: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def params(self) -> dict[str, Any]:
         return self.message.params
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Tells something before the result, such as progress. Clients that read no event streams do not hear it."""
+        self.notifications.append(notification_of(method, params))
 
 
 Method = Callable[[Call], Result]

@@ -1,0 +1,1 @@
+"""The door of MCP against the specification's own conformance suite."""
