@@ -31,12 +31,16 @@ class CorsMiddleware:
         if not (is_open or request.is_plain):  # type: ignore[attr-defined]
             return self.get_response(request)
         if request.method == "OPTIONS":
-            response: HttpResponseBase = HttpResponse(status=204, headers={"Allow": "GET, POST, OPTIONS"})
+            response: HttpResponseBase = HttpResponse(status=204, headers={"Allow": _methods(is_open)})
             del response["Content-Type"]
         else:
             response = self.get_response(request)
         _add_headers(request, response, is_open)
         return response
+
+
+def _methods(is_open: bool) -> str:
+    return "GET, POST, OPTIONS" if is_open else "POST, OPTIONS"
 
 
 def is_foreign(request: HttpRequest) -> bool:
@@ -60,6 +64,6 @@ def _add_headers(request: HttpRequest, response: HttpResponseBase, is_open: bool
     response["Access-Control-Allow-Origin"] = "*" if is_open else origin
     response["Access-Control-Expose-Headers"] = EXPOSED
     if request.method == "OPTIONS":
-        response["Access-Control-Allow-Methods"] = "GET, POST, OPTIONS"
+        response["Access-Control-Allow-Methods"] = _methods(is_open)
         response["Access-Control-Allow-Headers"] = ACCEPTED
         response["Access-Control-Max-Age"] = "7200"
