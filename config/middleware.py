@@ -22,17 +22,13 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from apps.tools.audience import is_page
 from apps.tools.errors import bad_host
 from apps.tools.policy import page_policy
 
 access_log = logging.getLogger("porthole.access")
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
-PLAIN_PATHS = (
-    "/api/v1/", "/mcp", "/api/auth/mcp/register", "/api/auth/mcp/token", "/api/auth/mcp/revoke", "/.well-known/",
-    "/api/auth/.well-known/", "/healthz", "/readyz",
-)  # fmt: skip
-PAGES_AMONG_THEM = ("/api/v1/docs", "/api/v1/docs/signed-in")
 REQUEST_ID = re.compile(r"^[A-Za-z0-9-]{1,64}\Z")
 SECRET_IN_PATH = re.compile(r"^(/account/(?:invitations|password/reset/key)/).+", re.DOTALL)
 CONTENT_SECURITY_POLICY = page_policy()
@@ -45,11 +41,6 @@ PAGE_HEADERS = {
 }
 
 
-def is_plain(path: str) -> bool:
-    """Whether this is no page: the middleware that only pages need is passed by."""
-    return path.startswith(PLAIN_PATHS) and path not in PAGES_AMONG_THEM
-
-
 class RequestMiddleware:
     """Outermost: every answer, whatever it is, passes here."""
 
@@ -60,7 +51,7 @@ class RequestMiddleware:
         started = time.perf_counter()
         inbound = request.META.get("HTTP_X_REQUEST_ID", "")
         request.id = inbound if REQUEST_ID.match(inbound) else uuid.uuid4().hex  # type: ignore[attr-defined]
-        request.is_plain = is_plain(request.path_info)  # type: ignore[attr-defined]
+        request.is_plain = not is_page(request.path_info)  # type: ignore[attr-defined]
         _believe_proxies(request)
         response = self._answer(request)
         response["X-Request-Id"] = request.id  # type: ignore[attr-defined]

@@ -36,7 +36,7 @@ PARKED = Buckets(burst=30, per_second=0.2)
 DECISIONS = ("allow", "deny", "switch")
 
 
-class Refused(Exception):
+class NotSentBack(Exception):
     """Told to the person, never to the app: there is no address that is surely the app's."""
 
     def __init__(self, reason: str, detail: str = "", status: int = 400, headers: dict[str, str] | None = None) -> None:
@@ -73,11 +73,11 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     views: dict[str | None, Callable[[HttpRequest], HttpResponseBase]] = {"GET": ask, "HEAD": ask, "POST": decide}
     try:
         if request.method not in views:
-            raise Refused("method", status=405, headers={"Allow": "GET, HEAD, POST"})
+            raise NotSentBack("method", status=405, headers={"Allow": "GET, HEAD, POST"})
         response = views[request.method](request)
     except SentBack as back:
         response = see_other(back.location)
-    except Refused as refused:
+    except NotSentBack as refused:
         values = {"reason": refused.reason, "detail": refused.detail, "request_id": request_id_of(request)}
         response = render(request, "oauth/refused.html", values, status=refused.status)
         for name, value in refused.headers.items():
@@ -108,14 +108,14 @@ def decide(request: HttpRequest) -> HttpResponseBase:
     pending, handle, decision = Pending(request.session), request.POST.get("handle", ""), request.POST.get("decision")
     wanted = pending.parameters(handle)
     if wanted is None or decision not in DECISIONS or not request.user.is_authenticated:
-        raise Refused("gone")
+        raise NotSentBack("gone")
     if decision == "switch":
         logout(request)
         return _sign_in(request, wanted)
     if pending.is_answered(handle):
         location = pending.answered_with(handle, decision)
         if location is None:
-            raise Refused("answered", status=409)
+            raise NotSentBack("answered", status=409)
         return see_other(location)
     asked = check(wanted)
     if decision == "deny":
@@ -131,22 +131,22 @@ def decide(request: HttpRequest) -> HttpResponseBase:
 
 
 def check(wanted: Parameters) -> Asked:
-    """Raises Refused where nobody can be sent back, else SentBack."""
+    """Raises NotSentBack where nobody can be sent back, else SentBack."""
     known = [(name, value) for name, value in wanted if name in UNDERSTOOD]
     problem: OAuth2Error | None = None
     try:
         scopes, found = backend().server.validate_authorization_request(f"/?{urlencode(known)}", "GET", None, {})
         redirect_uri, state = found["redirect_uri"], found["state"]
     except (InvalidClientIdError, MissingClientIdError):
-        raise Refused("unknown_client") from None
+        raise NotSentBack("unknown_client") from None
     except FatalClientError:
-        raise Refused("redirect_uri") from None
+        raise NotSentBack("redirect_uri") from None
     except OAuth2Error as error:
         problem, redirect_uri, state = error, error.redirect_uri, error.state
     try:
         kind_of(redirect_uri)  # what was registered may not be allowed any more
     except NotAllowed:
-        raise Refused("redirect_uri") from None
+        raise NotSentBack("redirect_uri") from None
     try:
         _check_ours(wanted)
     except OAuthError as error:
@@ -173,13 +173,13 @@ def _wanted(request: HttpRequest) -> Parameters:
     try:
         wanted = parameters.of_query(request)
     except OAuthError as error:
-        raise Refused("unreadable", error.description) from None
+        raise NotSentBack("unreadable", error.description) from None
     handle = value_of(wanted, "pending")
     if handle is None:
         return wanted
     parked = Pending(request.session).parameters(handle)
     if parked is None:
-        raise Refused("gone")
+        raise NotSentBack("gone")
     return parked
 
 
@@ -191,7 +191,7 @@ def _sign_in(request: HttpRequest, wanted: Parameters) -> HttpResponseBase:
         try:
             limits.take(PARKED, request)
         except OAuthError as error:
-            raise Refused("too_often", status=error.status, headers=error.headers) from None
+            raise NotSentBack("too_often", status=error.status, headers=error.headers) from None
         here = f"{address}?pending={Pending(request.session).keep(wanted)}"
     return redirect_to_login(here)
 
@@ -212,7 +212,7 @@ def _allow(asked: Asked, membership: Membership, scopes: list[str], user: User) 
         with transaction.atomic():
             server.request_validator.save_authorization_code(asked.client.client_id, code, asked.request)
     except IntegrityError:  # the client or the membership went in this moment
-        raise Refused("gone") from None
+        raise NotSentBack("gone") from None
     return answer_uri(asked.redirect_uri, {"code": code["code"], "state": asked.state, "iss": issuer()})
 
 

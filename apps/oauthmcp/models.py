@@ -28,8 +28,6 @@ from apps.orgs.models import Membership
 DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by a migration
 DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
 GRANT_TYPES = ["authorization_code", "refresh_token"]
-# Unicode's categories of control characters and of those that only direct others, such as bidirectional overrides
-# and zero-width joiners; and of what has no meaning or no glyph.
 IDLE_LIFETIME = timedelta(days=30)  # of a refresh token that nobody uses
 
 
@@ -46,9 +44,8 @@ class Application(AbstractApplication):
         BASIC = "client_secret_basic"
         POST = "client_secret_post"
 
-    client_secret = models.CharField(
-        max_length=64, blank=True, default="", editable=False
-    )  # hashed; "" for public ones
+    # Its hash; "" for public clients.
+    client_secret = models.CharField(max_length=64, blank=True, default="", editable=False)
     token_endpoint_auth_method = models.CharField(max_length=19, choices=AuthMethod, default=AuthMethod.NONE)
     metadata = models.JSONField(default=dict, blank=True, help_text="What it said of itself when it registered.")
     authorized_at = models.DateTimeField(

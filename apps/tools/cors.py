@@ -11,11 +11,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
 from apps.orgs.addresses import host_of, is_loopback
+from apps.tools.audience import is_open, is_page
 
-OPEN_PATHS = (
-    "/api/v1/openapi.json", "/.well-known/", "/api/auth/.well-known/",
-    "/api/auth/mcp/register", "/api/auth/mcp/token", "/api/auth/mcp/revoke",
-)  # fmt: skip
 ACCEPTED = "Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id"
 EXPOSED = "WWW-Authenticate, Retry-After, X-Request-Id, ETag"
 
@@ -27,20 +24,20 @@ class CorsMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        is_open = request.path_info.startswith(OPEN_PATHS)
-        if not (is_open or request.is_plain):  # type: ignore[attr-defined]
+        path = request.path_info
+        if is_page(path):
             return self.get_response(request)
         if request.method == "OPTIONS":
-            response: HttpResponseBase = HttpResponse(status=204, headers={"Allow": _methods(is_open)})
+            response: HttpResponseBase = HttpResponse(status=204, headers={"Allow": _methods(is_open(path))})
             del response["Content-Type"]
         else:
             response = self.get_response(request)
-        _add_headers(request, response, is_open)
+        _add_headers(request, response, is_open(path))
         return response
 
 
-def _methods(is_open: bool) -> str:
-    return "GET, POST, OPTIONS" if is_open else "POST, OPTIONS"
+def _methods(is_for_all: bool) -> str:
+    return "GET, POST, OPTIONS" if is_for_all else "POST, OPTIONS"
 
 
 def is_foreign(request: HttpRequest) -> bool:
@@ -55,15 +52,15 @@ def _is_allowed(origin: str) -> bool:
     return settings.IS_LOCAL and origin.startswith(("http://", "https://")) and is_loopback(host_of(origin))
 
 
-def _add_headers(request: HttpRequest, response: HttpResponseBase, is_open: bool) -> None:
-    if not is_open:
+def _add_headers(request: HttpRequest, response: HttpResponseBase, is_for_all: bool) -> None:
+    if not is_for_all:
         patch_vary_headers(response, ("Origin",))
     origin = request.META.get("HTTP_ORIGIN")
-    if origin is None or not (is_open or _is_allowed(origin)):
+    if origin is None or not (is_for_all or _is_allowed(origin)):
         return
-    response["Access-Control-Allow-Origin"] = "*" if is_open else origin
+    response["Access-Control-Allow-Origin"] = "*" if is_for_all else origin
     response["Access-Control-Expose-Headers"] = EXPOSED
     if request.method == "OPTIONS":
-        response["Access-Control-Allow-Methods"] = _methods(is_open)
+        response["Access-Control-Allow-Methods"] = _methods(is_for_all)
         response["Access-Control-Allow-Headers"] = ACCEPTED
         response["Access-Control-Max-Age"] = "7200"

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
 from django.template.loader import render_to_string
 
+from apps.tools.audience import is_api, is_mcp, is_oauth
 from apps.tools.exceptions import InvalidInput, Refused, Unavailable
 from apps.tools.render import json_response
 
@@ -67,19 +68,6 @@ def request_id_of(request: HttpRequest) -> str:
     return getattr(request, "id", "")
 
 
-def is_api(request: HttpRequest) -> bool:
-    return request.path_info.startswith("/api/v1/")
-
-
-def is_mcp(request: HttpRequest) -> bool:
-    return request.path_info in ("/mcp", "/mcp/")
-
-
-def is_oauth(request: HttpRequest) -> bool:
-    """Whether a program asks that expects RFC 6749's JSON; /api/auth/mcp/authorize is a page for people."""
-    return request.path_info.startswith("/api/auth/") and not request.path_info.startswith("/api/auth/mcp/authorize")
-
-
 # Django's handlers, and what answers before any view
 
 
@@ -116,12 +104,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
     """In the shape that is expected at this path."""
-    if is_api(request):
+    path = request.path_info
+    if is_api(path):
         return respond(request, refused)
-    if is_oauth(request):
+    if is_oauth(path):
         error = "server_error" if refused.status >= 500 else "invalid_request"
         return json_response({"error": error, "error_description": refused.detail}, refused.status)
-    if is_mcp(request):
+    if is_mcp(path):
         return respond_rpc(request, refused)
     return _page(request, refused.status)
 
