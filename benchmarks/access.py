@@ -11,10 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.oauthmcp.models import AccessToken, Application, Authorization, hash_of, idle_expiry
+from apps.net.encryption import hash_of
+from apps.oauthmcp.models import AccessToken, Application, Authorization, idle_expiry
 from apps.oauthmcp.tokens import caller_with
+from apps.orgs.callers import SCOPES
 from apps.orgs.models import Membership, Organization, User
-from apps.tools.base import SCOPES
 
 EMAIL = "bench@example.com"
 CLIENT = "bench"

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def prepare() -> None:
-    from apps.tools.sources import docs
+    from apps.sources.docs import corpus
     from config.checks import refuse_bad_settings, settings_rules
 
     for problem in settings_rules():  # before the demo and its known password reach a database
@@ -52,7 +52,7 @@ def prepare() -> None:
     call_command("collectstatic", verbosity=0, interactive=False)
     with Path(os.devnull).open("w") as silence:
         call_command("load_demo", stdout=silence)
-    docs.prepare()
+    corpus.prepare()
     refuse_bad_settings()  # those that need rows
     connections.close_all()
 

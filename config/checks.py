@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register, run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
 
-from apps.orgs.addresses import host_of, is_loopback
+from apps.net.addresses import host_of, is_loopback
 from apps.orgs.models import Organization, User
 from apps.orgs.models.people import fold_email
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # The line above makes these importable from any folder.
-from apps.orgs.addresses import is_loopback
+from apps.net.addresses import is_loopback
 from config.env import Env
 
 env = Env()
@@ -47,9 +47,9 @@ graceful_timeout = 20
 keepalive = 5
 limit_request_line = 8190
 limit_request_fields = 60
-accesslog = None  # config.middleware writes one JSON line a request
+accesslog = None  # apps.web.middleware writes one JSON line a request
 loglevel = "warning"
-# Whom to believe about the client is TRUSTED_PROXIES, and only config.middleware decides it.
+# Whom to believe about the client is TRUSTED_PROXIES, and only apps.web.middleware decides it.
 forwarded_allow_ips = ""
 if Path("/dev/shm").is_dir():  # noqa: S108  (a heartbeat file on a slow disk would stall workers)
     worker_tmp_dir = "/dev/shm"  # noqa: S108

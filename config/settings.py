@@ -5,8 +5,8 @@ from pathlib import Path
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.orgs.addresses import host_of
-from config import logs
+from apps.net.addresses import host_of
+from apps.web import logs
 from config.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -28,7 +28,7 @@ for _name, _value in (("SECRET_KEY", SECRET_KEY), ("PUBLIC_URL", PUBLIC_URL)):
 ALLOWED_HOSTS = [f"[{host_of(PUBLIC_URL)}]" if ":" in host_of(PUBLIC_URL) else host_of(PUBLIC_URL)]
 if IS_LOCAL:
     ALLOWED_HOSTS += ["localhost", "127.0.0.1", "[::1]"]
-# Other sites whose pages may call the tools; local adds every loopback origin (apps.tools.cors).
+# Other sites whose pages may call the tools; local adds every loopback origin (apps.web.cors).
 ALLOWED_ORIGINS = [PUBLIC_URL, *env.origins("ALLOWED_ORIGINS")]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
@@ -88,9 +88,9 @@ LOGIN_REDIRECT_URL = "account"
 LOGOUT_REDIRECT_URL = "account_login"
 PASSWORD_RESET_TIMEOUT = 60 * 60
 
-# Signing in (allauth). Which of its pages there are is in apps/oauthmcp/accounts/urls.py.
+# Signing in (allauth). Which of its pages there are is in apps/accounts/urls.py.
 
-ACCOUNT_ADAPTER = "apps.oauthmcp.accounts.adapter.AccountAdapter"
+ACCOUNT_ADAPTER = "apps.accounts.adapter.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
@@ -103,19 +103,19 @@ ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Porthole: "
 ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {} if RATE_LIMITS else False  # {}: the limits that allauth suggests
 ACCOUNT_FORMS = {
-    "login": "apps.oauthmcp.accounts.forms.LoginForm",
-    "reauthenticate": "apps.oauthmcp.accounts.forms.ReauthenticateForm",
-    "change_password": "apps.oauthmcp.accounts.forms.ChangePasswordForm",
-    "reset_password": "apps.oauthmcp.accounts.forms.ResetPasswordForm",
-    "reset_password_from_key": "apps.oauthmcp.accounts.forms.ResetPasswordKeyForm",
+    "login": "apps.accounts.forms.LoginForm",
+    "reauthenticate": "apps.accounts.forms.ReauthenticateForm",
+    "change_password": "apps.accounts.forms.ChangePasswordForm",
+    "reset_password": "apps.accounts.forms.ResetPasswordForm",
+    "reset_password_from_key": "apps.accounts.forms.ResetPasswordKeyForm",
 }
-MFA_ADAPTER = "apps.oauthmcp.accounts.adapter.SecondFactorAdapter"
+MFA_ADAPTER = "apps.accounts.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Porthole"
 MFA_FORMS = {
-    "authenticate": "apps.oauthmcp.accounts.forms.CodeForm",
-    "reauthenticate": "apps.oauthmcp.accounts.forms.CodeAgainForm",
-    "activate_totp": "apps.oauthmcp.accounts.forms.ActivateTOTPForm",
+    "authenticate": "apps.accounts.forms.CodeForm",
+    "reauthenticate": "apps.accounts.forms.CodeAgainForm",
+    "activate_totp": "apps.accounts.forms.ActivateTOTPForm",
 }
 # Whoever runs the installation, on their own machine, needs no telephone for it.
 OPERATORS_NEED_SECOND_FACTOR = not IS_LOCAL
@@ -168,17 +168,21 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.email("EMAIL_FROM", f"porthole@{host_of(
 # How it is put together
 
 INSTALLED_APPS = [
-    "config.apps.AccountsConfig",
+    "apps.accounts.apps.AllauthConfig",
     "allauth.mfa",
     "config.apps.PortholeConfig",
+    "apps.accounts.apps.AccountsConfig",
     "apps.oauthmcp.apps.OAuthMcpConfig",
     "oauth2_provider",
     "apps.tools.apps.ToolsConfig",
+    "apps.platforms.apps.PlatformsConfig",
+    "apps.sources.apps.SourcesConfig",
     "apps.orgs.apps.OrgsConfig",
+    "apps.web.apps.WebConfig",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "config.apps.AdminConfig",
+    "apps.accounts.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -187,15 +191,15 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
 ]
 MIDDLEWARE = [
-    "config.middleware.RequestMiddleware",
-    "apps.tools.cors.CorsMiddleware",
-    "config.middleware.PageSecurity",
-    "config.middleware.PageStatics",
-    "config.middleware.PageSessions",
-    "config.middleware.PageCsrf",
-    "config.middleware.PageUsers",
-    "config.middleware.PageMessages",
-    "config.middleware.PageAccounts",
+    "apps.web.middleware.RequestMiddleware",
+    "apps.web.cors.CorsMiddleware",
+    "apps.web.middleware.PageSecurity",
+    "apps.web.middleware.PageStatics",
+    "apps.web.middleware.PageSessions",
+    "apps.web.middleware.PageCsrf",
+    "apps.web.middleware.PageUsers",
+    "apps.web.middleware.PageMessages",
+    "apps.accounts.middleware.PageAccounts",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -248,17 +252,17 @@ SECURE_HSTS_SECONDS = 31_536_000 if PORTHOLE_ENV == "production" else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 # The preload list takes whole registered domains; whether to join it is the domain owner's choice, not ours.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
-# These look for Django's own names in MIDDLEWARE; config.middleware has subclasses that leave the API alone.
+# These look for Django's own names in MIDDLEWARE; apps.web.middleware has subclasses that leave the API alone.
 SILENCED_SYSTEM_CHECKS += ["security.W001", "security.W002", "security.W003"]
 SILENCED_SYSTEM_CHECKS += ["oauth2_provider.W008"]  # apps/oauthmcp/redirects.py says where http may lead
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "apps.tools.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "apps.web.errors.csrf_failure"
 
 REST_FRAMEWORK = {
     # A string, so that apps.tools does not import apps.oauthmcp.
     "DEFAULT_AUTHENTICATION_CLASSES": ["apps.oauthmcp.bearer.BearerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "EXCEPTION_HANDLER": "apps.tools.errors.exception_handler",
+    "EXCEPTION_HANDLER": "apps.web.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -270,7 +274,7 @@ SPECTACULAR_SETTINGS = {
     # Its check would describe the URLs; apps.tools.schema describes the registry, and tests validate that.
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
     "ENUM_NAME_OVERRIDES": {
-        "Scope": "apps.tools.base.SCOPE_NAMES",
+        "Scope": "apps.orgs.callers.SCOPE_NAMES",
         "AppKind": "apps.orgs.vocabulary.APP_KINDS",
         "AppStatus": "apps.orgs.vocabulary.APP_STATUSES",
         "CertificateStatus": "apps.orgs.vocabulary.CERTIFICATE_STATUSES",

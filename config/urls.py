@@ -4,14 +4,16 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from apps.oauthmcp import metadata
-from apps.tools import errors, views
+from apps.tools import views
 from apps.tools.http import ToolViewSet
 from apps.tools.mcp.door import McpView
-from config.probes import healthz, readyz
+from apps.web import errors
+from apps.web.probes import healthz, readyz
+from config.openapi import openapi
 
 urlpatterns = [
     path("", views.home, name="home"),
-    path("api/v1/openapi.json", views.openapi, name="openapi"),
+    path("api/v1/openapi.json", openapi, name="openapi"),
     path("api/v1/docs", views.docs, name="docs"),
     path("api/v1/docs/signed-in", views.signed_in, name="docs-signed-in"),
     re_path(r"^api/v1/tools/(?P<name>(?s:.*))\Z", ToolViewSet.as_view({"post": "call"}), name="tool"),
@@ -23,7 +25,8 @@ urlpatterns = [
     path(".well-known/jwks.json", metadata.jwks),
     re_path(r"^mcp/?\Z", McpView.as_view(), name="mcp"),
     path("api/auth/mcp/", include("apps.oauthmcp.urls")),
-    path("account/", include("apps.oauthmcp.accounts.urls")),
+    path("account/clients/", include("apps.oauthmcp.account_urls")),
+    path("account/", include("apps.accounts.urls")),
     path("admin/", admin.site.urls),
     path("healthz", healthz),
     path("readyz", readyz),

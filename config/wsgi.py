@@ -17,8 +17,8 @@ try:
     refuse_bad_settings()
 
     # With --preload the workers share what this makes.
-    from apps.tools import schema
+    from config import openapi
 
-    schema.document()
+    openapi.document()
 except ImproperlyConfigured as error:
     sys.exit(f"Porthole does not start: {error}")

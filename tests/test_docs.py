@@ -13,12 +13,12 @@ import pytest
 import yaml
 from django.core.management import get_commands
 
-from apps.orgs.sync.manifest import read_manifest
+from apps.platforms.manifest.reader import read_manifest
+from apps.sources.docs.chunks import parse
+from apps.sources.docs.corpus import Docs
 from apps.tools import throttle, views
 from apps.tools.base import ListTool
 from apps.tools.registry import TOOLS
-from apps.tools.sources.docs import Docs
-from apps.tools.sources.docs_chunks import parse
 from tests.config.server import BASE_DIR, LOCAL, gunicorn, run
 from tests.docs_examples import FENCE, REST, Block, Demo, blocks_of, differences, fits, text_of
 
@@ -39,7 +39,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     folder = tmp_path_factory.mktemp("demo")
     (folder / "static").mkdir()
     env = LOCAL | {"DATA_DIR": str(folder), "RATE_LIMITS": "off"}
-    as_of = read_manifest((BASE_DIR / "apps/orgs/demo/demo.yaml").read_bytes()).as_of
+    as_of = read_manifest((BASE_DIR / "apps/platforms/demo/demo.yaml").read_bytes()).as_of
     assert as_of is not None
     days = None
     while days != (days := (datetime.now(UTC).date() - as_of.date()).days):  # once more where midnight came between

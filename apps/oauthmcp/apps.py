@@ -7,3 +7,14 @@ class OAuthMcpConfig(AppConfig):
     name = "apps.oauthmcp"
     label = "oauthmcp"
     verbose_name = "Access"
+
+    def ready(self) -> None:
+        from apps.oauthmcp.errors import respond_to
+        from apps.web import surfaces
+        from apps.web.errors import respond_with_page
+
+        # Registration, tokens, revocation and the second spelling of metadata; where people decide is a page.
+        surfaces.add(surfaces.Surface("oauth", respond_to, is_open=True), prefixes=("/api/auth/",))
+        authorize = surfaces.Surface("authorize", respond_with_page, is_page=True)
+        surfaces.add(authorize, prefixes=("/api/auth/mcp/authorize",))
+        surfaces.add(surfaces.Surface("metadata", respond_with_page, is_open=True), prefixes=("/.well-known/",))

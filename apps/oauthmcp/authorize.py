@@ -22,8 +22,8 @@ from apps.oauthmcp.pending import Pending
 from apps.oauthmcp.redirects import NotAllowed, kind_of
 from apps.oauthmcp.server import backend, issuer
 from apps.orgs.models import Membership, User
-from apps.tools.errors import request_id_of
-from apps.tools.throttle import Buckets
+from apps.web.errors import request_id_of
+from apps.web.limits import Buckets
 
 # All that oauthlib is told. It makes an attribute of its request out of everything else that it gets.
 UNDERSTOOD = (

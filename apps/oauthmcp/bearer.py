@@ -11,11 +11,11 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from apps.net.addresses import host_of, is_loopback
 from apps.oauthmcp.tokens import caller_with
-from apps.orgs.addresses import host_of, is_loopback
+from apps.orgs.callers import SCOPES, Caller
 from apps.orgs.scope import OrgScope, scope_by_slug
-from apps.tools.base import SCOPES, Caller
-from apps.tools.cors import is_foreign
+from apps.web.cors import is_foreign
 
 ALL_SCOPES = frozenset(SCOPES)
 # How proxies and tunnels start the headers that they add.

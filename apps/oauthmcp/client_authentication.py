@@ -5,8 +5,9 @@ from urllib.parse import unquote_plus
 
 from django.utils.crypto import constant_time_compare
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp.errors import OAuthError
-from apps.oauthmcp.models import Application, hash_of
+from apps.oauthmcp.models import Application
 from apps.oauthmcp.parameters import Parameters, value_of
 
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Porthole", charset="UTF-8"'}  # RFC 7617 §2.1

@@ -6,7 +6,7 @@ from apps.oauthmcp.errors import OAuthError
 from apps.oauthmcp.models import GRANT_TYPES, Application
 from apps.oauthmcp.names import MAX_NAME, clean
 from apps.oauthmcp.redirects import MAX_LENGTH, NotAllowed, is_web_address, kind_of
-from apps.tools.base import SCOPES
+from apps.orgs.callers import SCOPES
 
 MOST_REDIRECT_URIS = 10
 LONGEST_SCOPE = 1000

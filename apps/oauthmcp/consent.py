@@ -9,7 +9,7 @@ from django.shortcuts import render
 from apps.oauthmcp.models import DOCS_CLIENT, Application
 from apps.oauthmcp.redirects import form_action_of, kind_of, target_of
 from apps.orgs.models import Membership, User
-from apps.tools.policy import page_policy
+from apps.web.csp import page_policy
 
 # For whoever decides; apps.tools.base.SCOPES says the same to developers. What it is, and what is in it.
 SENTENCES = {

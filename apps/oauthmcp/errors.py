@@ -10,8 +10,9 @@ from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.tools.errors import is_unreachable, request_id_of
-from apps.tools.render import json_response
+from apps.web.errors import is_unreachable, request_id_of
+from apps.web.exceptions import Refused
+from apps.web.render import json_response
 
 log = logging.getLogger("porthole.errors")
 NOT_IN_DESCRIPTIONS = re.compile(r"[^\x20-\x21\x23-\x5b\x5d-\x7e]")  # RFC 6749 §5.2
@@ -46,6 +47,12 @@ def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReque
         return response
 
     return answer
+
+
+def respond_to(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """What is refused before any endpoint sees it, such as a path that is none of theirs."""
+    error = "server_error" if refused.status >= 500 else "invalid_request"
+    return json_response({"error": error, "error_description": refused.detail}, refused.status)
 
 
 def respond(error: OAuthError) -> HttpResponse:

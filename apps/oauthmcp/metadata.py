@@ -13,8 +13,8 @@ from apps.oauthmcp.client_metadata import AUTH_METHODS, RESPONSE_TYPES
 from apps.oauthmcp.errors import OAuthError, respond
 from apps.oauthmcp.models import GRANT_TYPES
 from apps.oauthmcp.server import issuer
-from apps.tools.base import SCOPES
-from apps.tools.render import encode, json_response
+from apps.orgs.callers import SCOPES
+from apps.web.render import encode, json_response
 
 
 def document(content: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponseBase]:

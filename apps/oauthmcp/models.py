@@ -4,7 +4,6 @@ The models are django-oauth-toolkit's, swapped for ours. Codes, tokens and clien
 only: they are random, so there is nothing that a salt or a slow hash would protect.
 """
 
-import hashlib
 import uuid
 from datetime import datetime, timedelta
 
@@ -29,11 +28,6 @@ DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by
 DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
 GRANT_TYPES = ["authorization_code", "refresh_token"]
 IDLE_LIFETIME = timedelta(days=30)  # of a refresh token that nobody uses
-
-
-def hash_of(secret: str) -> str:
-    """What is stored of a code, a token or a client secret."""
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class Application(AbstractApplication):

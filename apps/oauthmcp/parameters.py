@@ -10,8 +10,8 @@ from django.http import HttpRequest
 from django.http.request import UnreadablePostError
 
 from apps.oauthmcp.errors import OAuthError
-from apps.tools.body import parse
-from apps.tools.exceptions import InvalidInput
+from apps.web.body import parse
+from apps.web.exceptions import InvalidInput
 
 MAX_BODY = 16 * 1024
 MAX_QUERY = 8 * 1024

@@ -1,17 +1,16 @@
 """Authorization requests that wait for a person's decision: kept in the session, named by a handle."""
 
-import base64
 import secrets
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken
 from django.contrib.sessions.backends.base import SessionBase
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
+from apps.net.encryption import DecryptionError, decrypt, encrypt
 from apps.oauthmcp.parameters import Parameters
 
 KEY = "oauth_requests"
+PURPOSE = "answer to an authorization request"
 MAX_NUMBER = 5  # in one session: as many tabs can wait for a decision
 LIFETIME = 15 * 60  # seconds
 # A form that is sent twice gets its answer twice, for as long as the code in it may be redeemed.
@@ -45,8 +44,8 @@ class Pending:
 
     def answer(self, handle: str, decision: str, location: str) -> None:
         """Remembers where the decision led. Encrypted: a code is never stored so that it could be read."""
-        sealed = _fernet().encrypt(location.encode()).decode()
-        self.entries[handle]["answer"] = [decision, timezone.now().timestamp(), sealed]
+        answer = [decision, timezone.now().timestamp(), encrypt(location, PURPOSE)]
+        self.entries[handle]["answer"] = answer
         self._save()
 
     def is_answered(self, handle: str) -> bool:
@@ -54,18 +53,13 @@ class Pending:
 
     def answered_with(self, handle: str, decision: str) -> str | None:
         """Where this very decision led, a moment ago: somebody clicked twice."""
-        given, at, sealed = self.entries[handle]["answer"]
+        given, at, encrypted = self.entries[handle]["answer"]
         if given != decision or timezone.now().timestamp() - at > SAME_ANSWER:
             return None
         try:
-            return _fernet().decrypt(sealed.encode()).decode()
-        except InvalidToken:  # SECRET_KEY is another one since
+            return decrypt(encrypted, PURPOSE)
+        except DecryptionError:  # SECRET_KEY is another one since
             return None
 
     def _save(self) -> None:
         self.session[KEY] = dict(list(self.entries.items())[-MAX_NUMBER:])
-
-
-def _fernet() -> Fernet:
-    digest = salted_hmac("porthole.oauth.answer", "", algorithm="sha256").digest()
-    return Fernet(base64.urlsafe_b64encode(digest))

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-from apps.orgs.addresses import is_loopback
+from apps.net.addresses import is_loopback
 
 MAX_LENGTH = 2000
 # What RFC 3986 allows in a URI. No space, no control character, no backslash: browsers read those their own way.

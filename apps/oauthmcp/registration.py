@@ -10,10 +10,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp import client_metadata, limits, parameters
 from apps.oauthmcp.errors import OAuthError, endpoint
-from apps.oauthmcp.models import Application, hash_of
-from apps.tools.render import json_response
+from apps.oauthmcp.models import Application
+from apps.web.render import json_response
 
 INVALID = "invalid_client_metadata"
 # What has a column of its own; the rest of what is registered is in Application.metadata.

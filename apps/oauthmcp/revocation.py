@@ -2,11 +2,12 @@
 
 from django.http import HttpRequest, HttpResponse
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp import limits, parameters
 from apps.oauthmcp.client_authentication import authenticate
 from apps.oauthmcp.errors import OAuthError, endpoint
-from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken, hash_of
-from apps.tools.render import json_response
+from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken
+from apps.web.render import json_response
 
 
 @endpoint

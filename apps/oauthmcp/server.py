@@ -8,14 +8,14 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.crypto import salted_hmac
 from oauth2_provider.oauth2_backends import OAuthLibCore, get_oauthlib_core
 from oauth2_provider.scopes import BaseScopes
 from oauthlib.common import Request
 from oauthlib.oauth2 import WebApplicationServer
 from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
 
-from apps.tools.base import SCOPES
+from apps.net.encryption import mac
+from apps.orgs.callers import SCOPES
 
 CODE_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # RFC 7636 §4.2: SHA-256, base64url, no padding
 CODE_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")  # RFC 7636 §4.1
@@ -100,5 +100,5 @@ def new_refresh_token(request: Request) -> str:
 
 def successor_of(refresh_token: str) -> str:
     """Derived, so that whoever presents the same token again can be given the same one again, though we kept a hash."""
-    digest = salted_hmac("porthole.refresh-token.successor", refresh_token, algorithm="sha256").digest()
+    digest = mac("porthole.refresh-token.successor", refresh_token)
     return f"porthole_rt_{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"

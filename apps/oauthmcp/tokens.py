@@ -9,10 +9,11 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from apps.oauthmcp.models import Authorization, hash_of
+from apps.net.encryption import hash_of
+from apps.oauthmcp.models import Authorization
 from apps.oauthmcp.parameters import canonical_resource
+from apps.orgs.callers import SCOPES, Caller
 from apps.orgs.scope import OrgScope, Viewer, in_utc
-from apps.tools.base import SCOPES, Caller
 
 # What server.py issues. Anything else costs no query.
 ACCESS_TOKEN = re.compile(r"porthole_at_[A-Za-z0-9_-]{43}")

@@ -14,11 +14,12 @@ from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749.errors import InvalidGrantError, InvalidScopeError, UnauthorizedClientError
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp.client_authentication import authenticate
-from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, hash_of, idle_expiry
+from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, idle_expiry
 from apps.oauthmcp.parameters import canonical_resource
 from apps.oauthmcp.server import successor_of
-from apps.tools.base import SCOPES
+from apps.orgs.callers import SCOPES
 
 ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
 CODE_LIFETIME = timedelta(seconds=60)

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from apps.orgs.health import Health, certificate_status, health_of
 from apps.orgs.models import AppFact, Deployment, Domain, EnvVarName, Preview, SourceConnection
+from apps.orgs.repositories import clone_url
 from apps.orgs.rows import Missing, Row, Rows
 
 
@@ -122,15 +123,6 @@ class AppScope:
             row["environment_id"] = self.row["environment_id"]
 
 
-def clone_url(source_type: str, repository: str | None, base_url: str | None) -> str | None:
-    """The address to fetch from: `repository` is owner/name at a git host, or an address where the type is git."""
-    if not repository or source_type not in (*GIT_HOSTS, "git"):
-        return None
-    if source_type == "git":
-        return repository if repository.startswith(("https://", "local:")) else None
-    return f"{(base_url or GIT_HOSTS[source_type]).rstrip('/')}/{repository}.git"
-
-
 def _finish_domains(domains: list[Row]) -> None:
     now = timezone.now()
     for row in domains:
@@ -139,12 +131,6 @@ def _finish_domains(domains: list[Row]) -> None:
         row["dns_status"] = row["edge__dns_status"] or "unknown"
 
 
-GIT_HOSTS = {
-    "github": "https://github.com",
-    "gitlab": "https://gitlab.com",
-    "bitbucket": "https://bitbucket.org",
-    "gitea": "https://gitea.com",
-}
 MOST_JUDGED = 1000  # of an application's domains
 APP_FACTS = (
     "uptime_24h", "latency_p50_ms", "latency_p95_ms", "has_runtime", "desired_replicas", "running_replicas",

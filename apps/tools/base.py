@@ -10,28 +10,10 @@ from rest_framework import serializers
 
 from apps.orgs.rows import Missing, Row
 from apps.orgs.scope import OrgScope
-from apps.tools.exceptions import InvalidInput, Problem
 from apps.tools.fields import IntegerInput, Text, TextInput, Time
 from apps.tools.paging import CURSOR_LENGTH, Page, binding_of
 from apps.tools.shapes import Input, Shape
-
-SCOPES = {
-    "account:read": "See the organization: its name, limits, counts and connections.",
-    "apps:read": "See projects, applications, domains, previews, deployments and health.",
-    "config:read": "See the names of environment variables and secrets. Their values are never stored.",
-    "files:read": "Read files of the repositories that applications are built from.",
-    "docs:read": "Search the documentation and see templates.",
-}
-
-SCOPE_NAMES = list(SCOPES)
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks: what they may see, and the key under which their calls are counted."""
-
-    org: OrgScope
-    key: str
+from apps.web.exceptions import InvalidInput, Problem
 
 
 @dataclass(frozen=True, slots=True)

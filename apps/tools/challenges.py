@@ -4,8 +4,8 @@ from math import ceil
 
 from django.conf import settings
 
-from apps.tools.base import SCOPES
-from apps.tools.exceptions import Refused
+from apps.orgs.callers import SCOPES
+from apps.web.exceptions import Refused
 
 
 def unauthorized(metadata_path: str, token_was_sent: bool) -> Refused:

@@ -8,7 +8,8 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apps.tools.base import Caller, Tool
+from apps.orgs.callers import Caller
+from apps.tools.base import Tool
 from apps.tools.challenges import insufficient_scope, rate_limited, unauthorized
 from apps.tools.throttle import CallerThrottle
 

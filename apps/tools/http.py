@@ -7,11 +7,11 @@ from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from apps.tools.base import Tool
-from apps.tools.body import read_object
 from apps.tools.door import Door, caller_of
-from apps.tools.exceptions import Refused
 from apps.tools.registry import TOOLS
-from apps.tools.render import json_response
+from apps.web.body import read_object
+from apps.web.exceptions import Refused
+from apps.web.render import json_response
 
 
 class ToolViewSet(Door, ViewSet):

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from apps.web.openapi import ALLOW, WAIT
+
 DESCRIPTION = """\
 A read-only window into an organization's deployments, for scripts, CI pipelines and AI agents.
 
@@ -47,7 +49,6 @@ SCHEMAS: dict[str, Any] = {
     },
 }
 
-WAIT = {"Retry-After": {"description": "Seconds to wait.", "required": True, "schema": {"type": "integer"}}}
 _CHALLENGE = {
     "WWW-Authenticate": {
         "description": "A Bearer challenge with resource_metadata and scope (RFC 6750, RFC 9728).",
@@ -55,7 +56,6 @@ _CHALLENGE = {
         "schema": {"type": "string"},
     }
 }
-ALLOW = {"Allow": {"description": "The methods there are.", "required": True, "schema": {"type": "string"}}}
 
 
 def _response(code: str, description: str, detail: Any, headers: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import orjson
-from django.utils.crypto import salted_hmac
 
+from apps.net.encryption import mac
 from apps.orgs.rows import Row
-from apps.tools.exceptions import InvalidInput
-from apps.tools.render import Encoded, encode
 from apps.tools.shapes import Shape
+from apps.web.exceptions import InvalidInput
+from apps.web.render import Encoded, encode
 
 Item = TypeVar("Item")
 PAGE_BYTES = 60 * 1024
@@ -73,7 +73,7 @@ class Page:
 
     def _signature(self, payload: bytes) -> bytes:
         message = self.binding.encode() + b"\0" + payload
-        return salted_hmac("porthole.cursor", message, algorithm="sha256").digest()[:SIGNATURE_BYTES]
+        return mac("porthole.cursor", message)[:SIGNATURE_BYTES]
 
 
 def fit(items: list[Item], limit: int = PAGE_BYTES) -> tuple[list[Item], Encoded]:

@@ -1,24 +1,21 @@
-"""openapi.json: made from the registry once, then served as bytes.
+"""The tools' part of openapi.json, made from the registry.
 
 Calls are dispatched by name at run time; here every tool becomes a path of its own, so that generated clients get a
 typed function per tool.
 """
 
 from functools import cache
-from hashlib import sha256
 from inspect import getdoc
 from typing import Any
 
-import orjson
-from django.conf import settings
 from django.urls import path
 from drf_spectacular.drainage import set_override
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample
 
-from apps.tools import openapi_oauth as oauth
-from apps.tools.base import SCOPES, PageInput, Tool
+from apps.orgs.callers import SCOPES
+from apps.tools.base import PageInput, Tool
 from apps.tools.http import ToolViewSet
 from apps.tools.openapi_parts import DESCRIPTION, ERRORS, SCHEMAS, error_responses
 from apps.tools.registry import TOOLS
@@ -35,24 +32,6 @@ NO_INPUT: dict[str, Any] = {
         }
     }
 }
-
-
-def document() -> tuple[bytes, str]:
-    """openapi.json and its strong ETag. Made once."""
-    return _document_of(settings.PUBLIC_URL)
-
-
-@cache
-def _document_of(server: str) -> tuple[bytes, str]:
-    content = render(server)
-    return content, f'"{sha256(content).hexdigest()[:32]}"'
-
-
-def render(server: str) -> bytes:
-    """The document of an installation at `server`, as indented JSON."""
-    document = build() | {"servers": [{"url": server}]}
-    document["components"]["securitySchemes"]["oauth2"] = oauth.security_scheme(server)
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def build() -> dict[str, Any]:
@@ -127,7 +106,7 @@ def _name_components() -> None:
 
 
 def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """What drf-spectacular does not know: closed objects, shared errors, OAuth. A post-processing hook."""
+    """What drf-spectacular does not know: closed objects, shared errors. A post-processing hook."""
     components = result["components"]
     for schema in components["schemas"].values():
         if schema.get("type") == "object":
@@ -137,7 +116,7 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
             for field in schema["properties"].values():
                 # Generated clients would make an input with a default a required one; descriptions tell defaults.
                 field.pop("default", None)
-    components["schemas"] |= SCHEMAS | oauth.SCHEMAS
+    components["schemas"] |= SCHEMAS
     components["responses"] = dict(ERRORS)
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     for item in result["paths"].values():
@@ -146,10 +125,9 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
         body["required"] = _needs_input(body, components["schemas"])
         operation["responses"]["200"]["description"] = "The tool's result."
         operation["responses"] |= error_responses()
-    result["paths"] |= oauth.PATHS
     result["info"]["description"] = DESCRIPTION
     tags = [{"name": scope.partition(":")[0], "description": text} for scope, text in SCOPES.items()]
-    result["tags"] = [*tags, oauth.TAG]
+    result["tags"] = tags
     return result
 
 

@@ -12,8 +12,8 @@ from allauth.mfa.totp.internal import auth
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from apps.orgs.models import User
+from tests.accounts.visitors import code, confirm, sign_in, visitor
 from tests.factories import fill
-from tests.oauthmcp.accounts.visitors import code, confirm, sign_in, visitor
 
 STEP = 57_000_000  # the 30 seconds that codes of authenticator apps are for, as long as a test lasts
 
@@ -100,7 +100,7 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def visit(chromium: Browser, live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
     monkeypatch.setattr(auth, "yield_hotp_counters_from_time", lambda: iter([STEP]))
-    monkeypatch.setattr("apps.orgs.mail.start", Thread.run)  # mail is sent at once
+    monkeypatch.setattr("apps.accounts.mail.start", Thread.run)  # mail is sent at once
     fill("acme")
     settings.LOCAL_DEV_ORG = "acme"
     page = chromium.new_page()

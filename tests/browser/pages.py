@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.accounts.visitors import person
 from tests.browser import ways
 from tests.browser.conftest import Visit
-from tests.oauthmcp.accounts.visitors import person
 from tests.oauthmcp.authorizing import PATH as AUTHORIZE
 
 

@@ -1,9 +1,9 @@
 """Signing in, in a real browser, from page to page: each leads to the next, and none breaks a rule."""
 
-from apps.orgs.invitations import invite
+from apps.accounts.invitations import invite
 from apps.orgs.models import Invitation, Membership, Organization, User
+from tests.accounts.visitors import PASSWORD, code, link_in_mail
 from tests.browser.conftest import STEP, Visit
-from tests.oauthmcp.accounts.visitors import PASSWORD, code, link_in_mail
 
 
 def test_an_invitation_leads_to_an_account_with_a_second_factor(visit: Visit) -> None:

@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.utils import timezone
 
 from apps.orgs.models import Organization
+from tests.accounts.visitors import PASSWORD
 from tests.browser.conftest import Visit
-from tests.oauthmcp.accounts.visitors import PASSWORD
 from tests.oauthmcp.grants import make_authorization, make_client, make_member
 
 NAMES = ("Release assistant", "W" * 100, "")

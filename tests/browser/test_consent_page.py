@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from apps.orgs.models import Organization
+from tests.accounts.visitors import PASSWORD, person
 from tests.browser.conftest import Visit
-from tests.oauthmcp.accounts.visitors import PASSWORD, person
 from tests.oauthmcp.authorizing import PATH, wanted
 from tests.oauthmcp.grants import make_client, make_member
 

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.orgs.models import Membership, Organization
+from tests.accounts.visitors import PASSWORD, person
 from tests.browser.conftest import Visit
 from tests.browser.test_docs_page import OAUTH, public, try_out
-from tests.oauthmcp.accounts.visitors import PASSWORD, person
 
 __all__ = ["public"]  # a fixture
 

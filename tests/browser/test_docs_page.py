@@ -10,9 +10,10 @@ from django.apps import apps
 from django.conf import settings as django_settings
 from playwright.sync_api import Page, expect
 
-from apps.oauthmcp.models import DOCS_CLIENT, AccessToken, Application, Authorization, hash_of
+from apps.net.encryption import hash_of
+from apps.oauthmcp.models import DOCS_CLIENT, AccessToken, Application, Authorization
+from apps.orgs.callers import SCOPES
 from apps.orgs.models import Organization, User
-from apps.tools.base import SCOPES
 from apps.tools.registry import TOOLS
 from tests.browser.conftest import Visit
 from tests.oauthmcp.grants import make_code, make_member

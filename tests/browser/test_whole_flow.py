@@ -11,8 +11,8 @@ from django.conf import settings
 from playwright.sync_api import Browser
 
 from apps.orgs.models import Organization
+from tests.accounts.visitors import PASSWORD, code, give_second_factor, person
 from tests.browser.conftest import STEP, Visit
-from tests.oauthmcp.accounts.visitors import PASSWORD, code, give_second_factor, person
 from tests.oauthmcp.database_scan import find_in_database
 from tests.oauthmcp.grants import CHALLENGE, VERIFIER, make_member
 

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.conf import settings
 
-from apps.orgs.invitations import invite
+from apps.accounts.invitations import invite
 from apps.orgs.models import Invitation, Membership, Organization, User
 from apps.tools import views
+from tests.accounts.visitors import PASSWORD, give_second_factor, link_in_mail, person
 from tests.browser.conftest import Visit
 from tests.factories import fill
-from tests.oauthmcp.accounts.visitors import PASSWORD, give_second_factor, link_in_mail, person
 from tests.oauthmcp.authorizing import PATH as AUTHORIZE
 from tests.oauthmcp.authorizing import wanted
 from tests.oauthmcp.grants import make_authorization, make_client

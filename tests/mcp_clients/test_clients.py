@@ -11,7 +11,7 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 
 from apps.oauthmcp.models import AccessToken
-from apps.tools.base import SCOPES
+from apps.orgs.callers import SCOPES
 from apps.tools.registry import TOOLS
 from tests.mcp_clients.client import Failed
 from tests.mcp_clients.kinds import KINDS

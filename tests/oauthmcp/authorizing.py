@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from django.test import Client
 
 from apps.oauthmcp.models import Application
-from tests.oauthmcp.accounts.visitors import Fields, visitor
+from tests.accounts.visitors import Fields, visitor
 from tests.oauthmcp.grants import CHALLENGE, REDIRECT_URI
 
 PATH = "/api/auth/mcp/authorize"

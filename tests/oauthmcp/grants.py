@@ -11,11 +11,12 @@ from django.utils import timezone
 from oauth2_provider.models import set_token_value
 from oauthlib.common import Request
 
-from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, hash_of, idle_expiry
+from apps.net.encryption import hash_of
+from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, idle_expiry
 from apps.oauthmcp.server import new_access_token, new_refresh_token
+from apps.orgs.callers import SCOPES
 from apps.orgs.models import Membership, Organization, User
-from apps.tools.base import SCOPES
-from tests.oauthmcp.accounts.visitors import PASSWORD
+from tests.accounts.visitors import PASSWORD
 
 ALL_SCOPES = " ".join(SCOPES)
 REDIRECT_URI = "http://127.0.0.1:8123/callback"

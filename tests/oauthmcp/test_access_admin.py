@@ -23,8 +23,8 @@ from apps.oauthmcp.models import (
     hash_of,
 )
 from apps.orgs.models import Membership, User
+from tests.accounts.visitors import said
 from tests.factories import Fill
-from tests.oauthmcp.accounts.visitors import said
 from tests.oauthmcp.grants import (
     CHALLENGE,
     make_access_token,
@@ -34,7 +34,7 @@ from tests.oauthmcp.grants import (
     make_member,
     make_refresh_token,
 )
-from tests.orgs.operators import client_of, plan_of, queries_of, rows_of, staff_who_may
+from tests.operators import client_of, plan_of, queries_of, rows_of, staff_who_may
 
 LISTED = [Application, Authorization, Grant, AccessToken, RefreshToken]
 SECRET = "a-client-secret"

@@ -11,9 +11,9 @@ from django.utils import timezone
 from apps.oauthmcp import tokens
 from apps.oauthmcp.models import AccessToken, Authorization
 from apps.oauthmcp.server import new_access_token
+from apps.orgs.callers import SCOPES
 from apps.orgs.models import Membership
 from apps.tools import throttle
-from apps.tools.base import SCOPES
 from tests.api import Api
 from tests.factories import Fill
 from tests.oauthmcp.grants import make_access_token, make_authorization, make_client, make_member, make_refresh_token
@@ -151,7 +151,7 @@ def test_the_check_is_one_query(opened: Api, django_assert_num_queries: Any) -> 
 
 
 def test_the_check_finds_the_token_by_an_index(opened: Api) -> None:
-    from tests.orgs.operators import plan_of
+    from tests.operators import plan_of
 
     with CaptureQueriesContext(connection) as captured:
         opened("get_account")

@@ -10,9 +10,9 @@ from django.test import Client
 
 from apps.oauthmcp.models import DOCS_CLIENT, DOCS_REDIRECT_PATH, Application, Grant
 from apps.oauthmcp.pending import KEY
+from tests.accounts.visitors import code as totp_code
+from tests.accounts.visitors import give_second_factor, said, sign_in, visitor
 from tests.factories import Fill
-from tests.oauthmcp.accounts.visitors import code as totp_code
-from tests.oauthmcp.accounts.visitors import give_second_factor, said, sign_in, visitor
 from tests.oauthmcp.authorizing import PATH, STATE, ask, came_back, decide, handle_of, sent_to, wanted
 from tests.oauthmcp.grants import CHALLENGE, REDIRECT_URI, VERIFIER, make_client, make_member
 

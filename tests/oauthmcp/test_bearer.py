@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from apps.oauthmcp.bearer import _is_same
-from apps.tools.base import SCOPES
+from apps.orgs.callers import SCOPES
 from tests.api import Api
 from tests.factories import Fill
 

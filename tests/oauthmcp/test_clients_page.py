@@ -15,8 +15,8 @@ from apps.oauthmcp import clients
 from apps.oauthmcp.consent import SENTENCES
 from apps.oauthmcp.models import Application, Authorization
 from apps.orgs.models import Membership, User
+from tests.accounts.visitors import said, visitor
 from tests.factories import Fill
-from tests.oauthmcp.accounts.visitors import said, visitor
 from tests.oauthmcp.grants import make_authorization, make_client, make_member
 
 PAGE = "/account/clients/"

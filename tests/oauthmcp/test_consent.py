@@ -15,10 +15,10 @@ from django.utils import timezone
 from apps.oauthmcp.consent import SENTENCES
 from apps.oauthmcp.models import Application, Grant
 from apps.oauthmcp.names import NAMELESS, clean
+from apps.orgs.callers import SCOPES
 from apps.orgs.models import Membership, Organization
-from apps.tools.base import SCOPES
+from tests.accounts.visitors import Fields, person, said, sign_in, visitor
 from tests.factories import Fill
-from tests.oauthmcp.accounts.visitors import Fields, person, said, sign_in, visitor
 from tests.oauthmcp.authorizing import PATH, ask, came_back, decide, handle_of
 from tests.oauthmcp.grants import make_client, make_member
 

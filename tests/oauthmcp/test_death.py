@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken
 from apps.orgs.models import Membership, User
+from tests.accounts.conftest import clock, mail_at_once  # noqa: F401
+from tests.accounts.visitors import PASSWORD, link_in_mail, sign_in, visitor
 from tests.api import Api
 from tests.factories import Fill
-from tests.oauthmcp.accounts.conftest import clock, mail_at_once  # noqa: F401
-from tests.oauthmcp.accounts.visitors import PASSWORD, link_in_mail, sign_in, visitor
 from tests.oauthmcp.grants import make_access_token, make_authorization, make_client, make_member, make_refresh_token
 
 NEW = "another-long-password"

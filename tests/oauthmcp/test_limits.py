@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from apps.oauthmcp import limits
-from apps.tools.throttle import Buckets
+from apps.web.limits import Buckets
 
 REGISTRATION = {"redirect_uris": ["https://example.com/cb"], "token_endpoint_auth_method": "none"}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.tools.base import SCOPES
+from apps.orgs.callers import SCOPES
 
 ORIGIN = "https://porthole.example.com"
 RESOURCE, SERVER = "/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server"

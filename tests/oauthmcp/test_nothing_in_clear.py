@@ -7,8 +7,9 @@ import pytest
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.cache import cache
 
-from apps.oauthmcp.models import Application, Authorization, hash_of
-from config import logs
+from apps.net.encryption import hash_of
+from apps.oauthmcp.models import Application, Authorization
+from apps.web import logs
 from tests.factories import Fill
 from tests.oauthmcp.database_scan import find_in_database
 from tests.oauthmcp.grants import REDIRECT_URI, VERIFIER, make_client, make_code, make_member
@@ -60,7 +61,7 @@ def test_the_search_finds_what_is_there(db: None) -> None:
 def test_no_log_line_names_a_secret_even_when_an_operator_asks_for_more(
     caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest
 ) -> None:
-    caplog.set_level(logging.DEBUG)  # the root logger; the libraries' own stay as config/logs.py says
+    caplog.set_level(logging.DEBUG)  # the root logger; the libraries' own stay as apps/web/logs.py says
     flow = request.getfixturevalue("flow")
     lines = [logs.JsonFormatter().format(record) for record in caplog.records]
     assert any("/api/auth/mcp/token" in line for line in lines)

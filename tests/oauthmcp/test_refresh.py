@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken, hash_of
+from apps.net.encryption import hash_of
+from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken
 from tests.factories import Fill
 from tests.oauthmcp.grants import ALL_SCOPES, make_authorization, make_client, make_member, make_refresh_token
 from tests.oauthmcp.programs import redeem, refresh, refusal

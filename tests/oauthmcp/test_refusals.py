@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken
 from apps.orgs.models import Membership
+from tests.accounts.visitors import visitor
 from tests.factories import Fill
-from tests.oauthmcp.accounts.visitors import visitor
 from tests.oauthmcp.grants import (
     CHALLENGE,
     REDIRECT_URI,

@@ -10,9 +10,10 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp import registration
-from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization, hash_of
-from apps.tools.base import SCOPES
+from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization
+from apps.orgs.callers import SCOPES
 from tests.factories import Fill
 from tests.oauthmcp.grants import VERIFIER, make_authorization, make_client, make_code, make_member
 

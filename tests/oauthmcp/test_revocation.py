@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken, hash_of
+from apps.net.encryption import hash_of
+from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken
 from tests.factories import Fill
 from tests.oauthmcp.grants import (
     make_access_token,

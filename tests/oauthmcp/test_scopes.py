@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.tools.base import SCOPES
+from apps.orgs.callers import SCOPES
 from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.factories import Fill

@@ -8,11 +8,12 @@ from django.db import DatabaseError, OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp import limits
-from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, hash_of
+from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken
+from apps.orgs.callers import SCOPES
 from apps.orgs.models import Membership
-from apps.tools.base import SCOPES
-from apps.tools.throttle import Buckets
+from apps.web.limits import Buckets
 from tests.factories import Fill
 from tests.oauthmcp.grants import ALL_SCOPES, REDIRECT_URI, VERIFIER, make_client, make_code, make_member
 from tests.oauthmcp.programs import ask, checked, redeem, refresh, refusal, send

@@ -20,7 +20,7 @@ from apps.orgs.models import (
     User,
 )
 from tests.factories import Fill, make
-from tests.orgs.operators import (
+from tests.operators import (
     LIMITS,
     LISTED,
     NO_ROWS_TO_ADD,
@@ -198,7 +198,7 @@ def test_members_are_added_given_a_role_and_removed_on_the_organizations_page(op
 def test_the_page_of_a_large_organization_leaves_its_members_to_their_own_list(
     operator: Client, acme: Fill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.orgs.admin.organizations.MEMBERS_ON_PAGE", 0)
+    monkeypatch.setattr("apps.accounts.admin.organizations.MEMBERS_ON_PAGE", 0)
     page = operator.get(page_of(acme.organization)).content.decode()
     assert "member@example.com" not in page
     assert "/admin/orgs/membership/?organization=acme" in page

@@ -18,7 +18,7 @@ from apps.orgs.models import (
     User,
 )
 from tests.factories import Fill
-from tests.orgs.operators import LISTED, add_more, list_of, page_of, plan_of, queries_of, rows_of
+from tests.operators import LISTED, add_more, list_of, page_of, plan_of, queries_of, rows_of
 
 
 @pytest.mark.parametrize("model", LISTED)

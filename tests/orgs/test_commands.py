@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 
 from apps.orgs.ids import derived_id
 from apps.orgs.models import App, Membership, Organization, Platform, Template, User
-from apps.orgs.sync.apply import apply
-from apps.orgs.sync.export import export
-from tests.orgs.sync.snapshots import manifest_platform, rich
+from apps.platforms.manifest.export import export
+from apps.platforms.snapshot.apply import apply
+from tests.platforms.snapshots import manifest_platform, rich
 
 pytestmark = pytest.mark.django_db
 
@@ -158,7 +158,7 @@ def test_create_operator_asks_twice_at_a_terminal(monkeypatch: pytest.MonkeyPatc
     terminal.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setattr("sys.stdin", terminal)
     answers = iter(["correct horse battery", "correct horse battery", "one", "another"])
-    monkeypatch.setattr("apps.orgs.management.commands.create_operator.getpass", lambda prompt: next(answers))
+    monkeypatch.setattr("apps.accounts.management.commands.create_operator.getpass", lambda prompt: next(answers))
     run("create_operator", "ada@example.com")
     with pytest.raises(CommandError, match="The two passwords differ"):
         run("create_operator", "grace@example.com")

@@ -11,11 +11,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection, models
 
 from apps.orgs.models import App, Organization
-from apps.orgs.sync import base
-from apps.orgs.sync.apply import apply
-from apps.orgs.sync.bounds import outsider_text
-from apps.orgs.sync.check import SnapshotError
-from tests.orgs.sync.snapshots import NOON, deployment, manifest_platform, rich
+from apps.platforms.snapshot import base
+from apps.platforms.snapshot.apply import apply
+from apps.platforms.snapshot.bounds import outsider_text
+from apps.platforms.snapshot.check import SnapshotError
+from tests.platforms.snapshots import NOON, deployment, manifest_platform, rich
 
 OURS = ("orgs", "oauthmcp", "tools")
 # What cannot hold text. Any other kind of column, known to us or not, must be on the list below.

@@ -7,8 +7,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.orgs.app_scope import AppRepository, clone_url
+from apps.orgs.app_scope import AppRepository
 from apps.orgs.models import Environment, EnvVarName, OrgSecretName, Project, Template
+from apps.orgs.repositories import clone_url
 from apps.orgs.rows import Missing, Rows
 from apps.orgs.scope import OrgScope, scope_by_slug
 from tests.factories import START, Fill, fill, make, make_app

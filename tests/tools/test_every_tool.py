@@ -9,7 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.oauthmcp import bearer
-from apps.tools.base import SCOPES, ListTool
+from apps.orgs.callers import SCOPES
+from apps.tools.base import ListTool
 from apps.tools.catalog import get_account
 from apps.tools.registry import TOOLS
 from tests.api import Api

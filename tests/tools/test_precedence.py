@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.tools import errors, throttle
+from apps.tools import throttle
 from apps.tools.registry import TOOLS
+from apps.web import errors
 from tests.api import check_answer
 from tests.factories import Fill
 

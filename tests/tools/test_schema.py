@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.tools import schema
-from apps.tools.base import SCOPES
+from apps.orgs.callers import SCOPES
 from apps.tools.registry import TOOLS
+from config import openapi
 from tests.api import PREFIX, published
 
 
@@ -32,7 +32,7 @@ def types_of(part: dict[str, Any]) -> list[str]:
 
 
 def test_the_published_file_is_what_the_code_publishes():
-    assert json.loads(schema.render("http://localhost:8000")) == published()
+    assert json.loads(openapi.render("http://localhost:8000")) == published()
 
 
 def test_every_tool_has_a_path_and_an_operation_of_its_name():
@@ -59,7 +59,7 @@ def test_every_oauth_endpoint_has_a_path():
 
 @pytest.mark.spec("RFC 6749 §4.1")
 def test_the_way_to_a_token_is_told_with_the_installations_addresses():
-    document = json.loads(schema.render("https://porthole.example.com"))
+    document = json.loads(openapi.render("https://porthole.example.com"))
     assert document["components"]["securitySchemes"]["bearer"] == {"type": "http", "scheme": "bearer"}
     assert document["components"]["securitySchemes"]["oauth2"]["flows"] == {
         "authorizationCode": {
@@ -69,7 +69,7 @@ def test_the_way_to_a_token_is_told_with_the_installations_addresses():
             "scopes": SCOPES,
         }
     }
-    assert b"localhost:8000" not in schema.render("https://porthole.example.com")
+    assert b"localhost:8000" not in openapi.render("https://porthole.example.com")
 
 
 @pytest.mark.parametrize("name", ["register", "token", "revoke"])
@@ -142,7 +142,7 @@ def test_it_is_served_with_a_strong_etag_and_not_sent_twice():
 
 def test_it_names_the_address_of_the_installation(settings: Any):
     settings.PUBLIC_URL = "https://porthole.example.com"
-    document = json.loads(schema.document()[0])
+    document = json.loads(openapi.document()[0])
     assert document["servers"] == [{"url": "https://porthole.example.com"}]
     flow = document["components"]["securitySchemes"]["oauth2"]["flows"]["authorizationCode"]
     assert flow["tokenUrl"] == "https://porthole.example.com/api/auth/mcp/token"

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from apps.tools import throttle
-from apps.tools.throttle import Buckets
+from apps.web import limits
+from apps.web.limits import Buckets
 from tests.api import Api
 
 
@@ -46,7 +47,7 @@ def test_callers_do_not_share() -> None:
 
 
 def test_the_memory_for_callers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "MOST_CALLERS", 3)
+    monkeypatch.setattr(limits, "MAX_KEYS", 3)
     buckets = Buckets(burst=1, per_second=0.001)
     for key in "abc":
         buckets.take(key, 0.0)

@@ -1,4 +1,4 @@
-"""Projects, environments, applications and source connections."""
+"""Projects, environments and applications."""
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 from apps.orgs.admin.facts import AppFactInline
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import Looking, OwnedAdmin, links
-from apps.orgs.models import App, Environment, Project, SourceConnection
+from apps.orgs.models import App, Environment, Project
 
 
 class EnvironmentInline(Looking, admin.TabularInline):
@@ -74,18 +74,3 @@ class AppAdmin(OwnedAdmin):
                 ("Variable names", "envvarname"),
             )
         )
-
-
-@admin.register(SourceConnection)
-class SourceConnectionAdmin(OwnedAdmin):
-    ids = {"con": "id"}
-    list_display = ("name", "type", "account_login", "organization", "credentials")
-    list_select_related = ("organization",)
-    fields = (
-        "name", "type", "account_login", "base_url", "credentials", "organization", "belongings", "platform",
-        "external_id", "id",
-    )  # fmt: skip
-
-    @admin.display(description="What is built from it")
-    def belongings(self, connection: SourceConnection) -> SafeString:
-        return links([("Applications", "app", {"q": connection.id})])

@@ -1,7 +1,4 @@
-"""What commands take as arguments: organizations by slug or id, and files."""
-
-import sys
-from pathlib import Path
+"""What commands take as arguments: organizations by slug or id, and people by e-mail address."""
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
@@ -9,8 +6,6 @@ from django.core.validators import validate_email
 
 from apps.orgs.models import Organization
 from apps.orgs.models.people import fold_email
-from apps.orgs.sync.manifest import Manifest, ManifestError, read_manifest
-from apps.orgs.sync.yaml_tree import MAX_BYTES
 
 
 def organization_named(name: str) -> Organization:
@@ -30,23 +25,3 @@ def address(email: str) -> str:
     except ValidationError:
         raise CommandError(f"{email} is not an e-mail address.") from None
     return email
-
-
-def manifest_in(file: str) -> Manifest:
-    """The manifest in a file, or on standard input for `-`. Raises CommandError with everything that is wrong."""
-    try:
-        return read_manifest(_content(file))
-    except ManifestError as error:
-        count = len(error.problems)
-        found = "1 problem" if count == 1 else f"{count} problems"
-        raise CommandError("\n".join([f"Nothing was changed: {found} in {file}.", *error.problems])) from None
-
-
-def _content(file: str) -> bytes:
-    try:
-        if file == "-":
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
-        with Path(file).open("rb") as opened:
-            return opened.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror}.") from None

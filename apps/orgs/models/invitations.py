@@ -1,6 +1,5 @@
 """Invitations: a link, sent by mail, that makes somebody a member once."""
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -8,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from apps.net.encryption import hash_of
 from apps.orgs.models.organizations import Membership, Organization
 from apps.orgs.models.people import fold_email
 
@@ -56,8 +56,3 @@ class Invitation(models.Model):
         token = secrets.token_urlsafe(32)
         self.token_hash = hash_of(token)
         return token
-
-
-def hash_of(token: str) -> str:
-    # 256 random bits need no salt and no slow hash.
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -4,10 +4,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.orgs.callers import SCOPE_NAMES
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES, CONNECTION_TYPES, MEMBERSHIP_ROLES, PLATFORM_KINDS, SYNC_STATUSES
-from apps.tools.base import SCOPE_NAMES, Example, Tool
+from apps.tools.base import Example, Tool
 from apps.tools.fields import Count, Flag, Id, Text, Time, Word
 from apps.tools.paging import fit
 from apps.tools.shapes import Shape

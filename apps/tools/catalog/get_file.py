@@ -5,10 +5,10 @@ from dataclasses import asdict
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import FILE_ENCODINGS
+from apps.sources.repositories import repository_of
 from apps.tools.base import Example, Tool
 from apps.tools.fields import ApplicationId, Count, Flag, IntegerInput, RefInput, Text, TextInput, Word
 from apps.tools.shapes import Input, Shape
-from apps.tools.sources.repositories import repository_of
 
 MOST_BYTES = 65536
 

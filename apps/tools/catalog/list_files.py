@@ -6,12 +6,12 @@ from typing import Any
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import ENTRY_TYPES
+from apps.sources.git.repository import Repository
+from apps.sources.repositories import repository_of
 from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ApplicationId, Count, Flag, RefInput, Text, TextInput, Word
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
-from apps.tools.sources.git import Repository
-from apps.tools.sources.repositories import repository_of
 
 
 class EntryShape(Shape):

@@ -6,11 +6,11 @@ from rest_framework import serializers
 
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
+from apps.sources.docs import corpus
 from apps.tools.base import Example, Tool
 from apps.tools.fields import IntegerInput, Text, TextInput, Time, Url
 from apps.tools.paging import CURSOR_LENGTH
 from apps.tools.shapes import Input, Shape
-from apps.tools.sources import docs
 
 
 class HitShape(Shape):
@@ -64,5 +64,5 @@ class SearchDocs(Tool):
         syncedAt = Time(allow_null=True, help_text="When the index was last built.")
 
     def run(self, org: OrgScope, *, query: str, limit: int) -> Row:
-        hits = [HitShape.render(asdict(hit)) for hit in docs.search(query, limit)]
-        return {"items": hits, "nextCursor": None, "syncedAt": docs.indexed_at()}
+        hits = [HitShape.render(asdict(hit)) for hit in corpus.search(query, limit)]
+        return {"items": hits, "nextCursor": None, "syncedAt": corpus.indexed_at()}

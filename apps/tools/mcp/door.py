@@ -6,18 +6,18 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from apps.tools.body import read_body
-from apps.tools.cors import is_foreign
 from apps.tools.door import Door, caller_of
-from apps.tools.errors import request_id_of
-from apps.tools.exceptions import Refused
 from apps.tools.mcp.eras import era_of
 from apps.tools.mcp.errors import exception_handler, failed
 from apps.tools.mcp.messages import read_message, result_of
 from apps.tools.mcp.server import Call, McpServer
 from apps.tools.mcp.tools import ToolMethods
 from apps.tools.registry import TOOLS
-from apps.tools.render import encode, json_response
+from apps.web.body import read_body
+from apps.web.cors import is_foreign
+from apps.web.errors import request_id_of
+from apps.web.exceptions import Refused
+from apps.web.render import encode, json_response
 
 
 class McpView(Door):

@@ -2,12 +2,20 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 
-from apps.tools.errors import describe, request_id_of, respond_rpc
-from apps.tools.exceptions import Refused
-from apps.tools.mcp.messages import INTERNAL_ERROR, PARSE_ERROR, Id, RpcError, error_of
-from apps.tools.render import json_response
+from apps.tools.mcp.messages import INTERNAL_ERROR, PARSE_ERROR, SERVER_ERROR, Id, RpcError, error_of
+from apps.web.errors import describe, request_id_of
+from apps.web.exceptions import Refused
+from apps.web.render import json_response
+
+
+def respond_rpc(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """A JSON-RPC error of no message, so without an id: what was sent to /mcp was not looked at. The status tells."""
+    code = INTERNAL_ERROR if refused.status == 500 else SERVER_ERROR
+    data = {"code": refused.code, "requestId": request_id_of(request)}
+    body = {"jsonrpc": "2.0", "error": {"code": code, "message": refused.detail, "data": data}}
+    return json_response(body, refused.status, refused.headers)
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:

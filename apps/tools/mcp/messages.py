@@ -3,14 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.tools.body import parse
-from apps.tools.exceptions import InvalidInput
+from apps.web.body import parse
+from apps.web.exceptions import InvalidInput
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+SERVER_ERROR = -32000
 HEADER_MISMATCH = -32020
 UNSUPPORTED_PROTOCOL_VERSION = -32022
 

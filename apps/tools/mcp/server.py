@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from apps.tools.base import Caller, Tool
+from apps.orgs.callers import Caller
+from apps.tools.base import Tool
 from apps.tools.mcp.eras import HANDSHAKE, PREFIX, SUPPORTED, Era
 from apps.tools.mcp.messages import INVALID_PARAMS, METHOD_NOT_FOUND, Message, RpcError, notification_of
 

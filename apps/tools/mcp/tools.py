@@ -5,12 +5,12 @@ from functools import cache
 from typing import Any
 
 from apps.tools.base import Tool
-from apps.tools.exceptions import Refused
 from apps.tools.mcp.errors import as_failure
 from apps.tools.mcp.messages import INVALID_PARAMS, RpcError
 from apps.tools.mcp.schemas import input_schema, output_schema
 from apps.tools.mcp.server import CACHE, Call, Method, Result
-from apps.tools.render import Encoded, encode
+from apps.web.exceptions import Refused
+from apps.web.render import Encoded, encode
 
 ANNOTATIONS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 

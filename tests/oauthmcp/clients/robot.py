@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 
 import requests
 
-from tests.oauthmcp.accounts.visitors import PASSWORD
+from tests.accounts.visitors import PASSWORD
 
 PATIENCE = 20.0  # seconds
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tests.oauthmcp.accounts.visitors import PASSWORD
+from tests.accounts.visitors import PASSWORD
 from tests.oauthmcp.clients.robot import sign_in_and_allow
 
 EMAIL = "ada@example.com"

@@ -8,7 +8,7 @@ import pygit2
 import pytest
 
 from tests.factories import START, Fill
-from tests.tools.sources.origins import Origin
+from tests.sources.git.origins import Origin
 
 
 @pytest.fixture

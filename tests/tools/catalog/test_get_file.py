@@ -1,4 +1,4 @@
-"""get_file. Without a repository: test_list_files.py; how files are cut: tests/tools/sources/test_chunks.py."""
+"""get_file. Without a repository: test_list_files.py; how files are cut: tests/sources/git/test_chunks.py."""
 
 from base64 import b64decode
 from typing import Any
@@ -8,8 +8,8 @@ import pytest
 from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.factories import Fill
+from tests.sources.git.origins import Link, Submodule
 from tests.tools.catalog.contract import WIDEST, notation
-from tests.tools.sources.origins import Link, Submodule
 
 TREE = {
     "README.md": "# Shop\nö\n",

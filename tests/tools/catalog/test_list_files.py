@@ -1,4 +1,4 @@
-"""list_files. Reading repositories as such: tests/tools/sources/test_git.py."""
+"""list_files. Reading repositories as such: tests/sources/git/test_repository.py."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pytest
 from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.factories import Fill, make_app
+from tests.sources.git.origins import Link, Submodule
 from tests.tools.catalog.contract import WIDEST, assert_fits, assert_limits, notation
-from tests.tools.sources.origins import Link, Submodule
 
 TREE = {
     "README.md": "# Shop\n",

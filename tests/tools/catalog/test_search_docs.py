@@ -1,4 +1,4 @@
-"""search_docs. How pages are cut, indexed and ranked: tests/tools/sources/test_docs*.py."""
+"""search_docs. How pages are cut, indexed and ranked: tests/sources/docs/."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

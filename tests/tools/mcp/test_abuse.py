@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
-from apps.tools import errors
-from apps.tools.exceptions import Unavailable
 from apps.tools.registry import TOOLS
-from config.logs import JsonFormatter
+from apps.web import errors
+from apps.web.exceptions import Unavailable
+from apps.web.logs import JsonFormatter
 from tests.factories import Fill
 from tests.tools.mcp.speaking import HEADERS, REQUEST, Mcp, failure, refusal
-from tests.tools.test_bodies import NOT_JSON
-from tests.tools.test_errors import BUGS, SECRET, UNREACHABLE
 from tests.tools.test_every_tool import input_for
+from tests.web.test_bodies import NOT_JSON
+from tests.web.test_errors import BUGS, SECRET, UNREACHABLE
 
 KIB = 1024
 

@@ -10,9 +10,10 @@ from django.utils import timezone
 from jsonschema import Draft202012Validator
 
 from apps.oauthmcp import bearer
-from apps.tools.base import SCOPES, ListTool
-from apps.tools.exceptions import Unavailable
+from apps.orgs.callers import SCOPES
+from apps.tools.base import ListTool
 from apps.tools.registry import TOOLS
+from apps.web.exceptions import Unavailable
 from tests.api import PREFIX, Api, published
 from tests.factories import Fill
 from tests.tools.mcp.speaking import VERSIONS, Mcp, failure

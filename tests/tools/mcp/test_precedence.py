@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.tools import errors, throttle
+from apps.tools import throttle
 from apps.tools.registry import TOOLS
+from apps.web import errors
 from tests.factories import Fill
 from tests.tools.mcp.speaking import HANDSHAKE, VERSIONS, Mcp, check_response
 

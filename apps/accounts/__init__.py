@@ -1,0 +1,1 @@
+"""People: how they sign in, second factors, invitations, mail, and the operators' site."""

@@ -1,0 +1,73 @@
+"""What allauth asks us: who the caller is, where a link leads, how mail is sent, how secrets are kept."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context as allauth_context
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.accounts.mail import send_behind
+from apps.net.encryption import DecryptionError, decrypt, encrypt
+from apps.orgs.models import User
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "email_password_mismatch": "The e-mail address or the password is not right.",
+        "too_many_login_attempts": "Too many attempts. Wait five minutes, then try again.",
+        "rate_limited": "Too many attempts. Wait five minutes, then try again.",
+        "enter_current_password": "This is not your current password.",
+        "incorrect_password": "This is not your password.",
+        "incorrect_code": "This code is not right. Codes change every 30 seconds and work once.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False  # operators invite; nobody signs up
+
+    def is_ajax(self, request: HttpRequest) -> bool:
+        return False  # these are pages: nobody is answered with JSON
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        address: str = request.client_address  # type: ignore[attr-defined]
+        return address
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        # The address of the installation, not of the request: its port comes from whoever asked for the mail.
+        return settings.PUBLIC_URL + urlsplit(super().get_reset_password_from_key_url(key)).path
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Behind the answer: how long a mail takes, or that it fails, would tell that there is an account."""
+        request = allauth_context.request
+        values = {"request": request, "email": email, "address": settings.PUBLIC_URL} | context
+        send_behind(self.render_mail(template_prefix, email, values))
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+
+PURPOSE = "second factor"
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": AccountAdapter.error_messages["incorrect_code"],
+        "cannot_generate_recovery_codes": "Set up an authenticator app first.",
+    }
+
+    def encrypt(self, text: str) -> str:
+        return encrypt(text, PURPOSE)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        try:
+            return decrypt(encrypted_text, PURPOSE)
+        except DecryptionError:  # SECRET_KEY is another one: the code cannot be checked, so it is not right
+            raise self.validation_error("incorrect_code") from None
+
+
+def has_second_factor(user: User) -> bool:
+    return Authenticator.objects.filter(user_id=user.pk, type=Authenticator.Type.TOTP).exists()

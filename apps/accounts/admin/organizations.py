@@ -1,0 +1,89 @@
+"""Organizations with their quotas, default connection and members."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from apps.accounts.admin.people import MembersInline, NewMemberInline
+from apps.orgs.admin.deletion import summary_of
+from apps.orgs.admin.finding import by_id
+from apps.orgs.admin.readonly import ListAdmin, links
+from apps.orgs.models import Organization, SourceConnection
+
+# More forms than this on one page would pass the number of fields that a request may have.
+MEMBERS_ON_PAGE = 100
+BELONGINGS = (
+    ("Projects", "project"),
+    ("Environments", "environment"),
+    ("Applications", "app"),
+    ("Domains", "domain"),
+    ("Previews", "preview"),
+    ("Deployments", "deployment"),
+    ("Variable names", "envvarname"),
+    ("Secret names", "orgsecretname"),
+    ("Connections", "sourceconnection"),
+    ("Templates", "template"),
+    ("Members", "membership"),
+    ("Invitations", "invitation"),
+    ("Platforms", "platform"),
+)
+
+
+class OrganizationForm(forms.ModelForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "slug" in self.fields:
+            self.fields["slug"].help_text = "Lowercase letters, digits and hyphens. It cannot be changed later."
+        if "default_connection" in self.fields:
+            own = SourceConnection.objects.filter(organization=self.instance).order_by("sort_key", "id")
+            self.fields["default_connection"].queryset = own  # type: ignore[attr-defined]
+
+
+@admin.register(Organization)
+class OrganizationAdmin(ListAdmin):
+    form = OrganizationForm
+    list_display = ("name", "slug", "plan", "synced_at", "created_at")
+    ordering = ("slug",)
+    search_fields = ("slug",)
+    search_help_text = "How the slug or the name begins, or an id."
+    readonly_fields = ("belongings", "id", "created_at", "synced_at")
+    new = ((None, {"fields": ("slug", "name")}),)
+    fieldsets = (
+        (None, {"fields": ("name", "slug", "plan", "default_connection", "belongings")}),
+        ("Quotas", {"fields": ("project_limit", "app_limit", "domain_limit", "preview_limit")}),
+        ("Record", {"fields": ("id", "created_at", "synced_at")}),
+    )
+
+    @admin.display(description="What it owns")
+    def belongings(self, organization: Organization) -> SafeString:
+        return links((words, model, {"organization": organization.slug}) for words, model in BELONGINGS)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self.fieldsets if obj else self.new
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return (*self.readonly_fields, "slug") if obj else ()
+
+    def get_inlines(self, request: HttpRequest, obj: Any) -> list[Any]:
+        if obj is None:
+            return []
+        is_short = obj.memberships.all()[: MEMBERS_ON_PAGE + 1].count() <= MEMBERS_ON_PAGE
+        return [MembersInline, NewMemberInline] if is_short else [NewMemberInline]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        found = by_id(queryset, {"org": "id"}, term)
+        if found is None:
+            found = queryset.filter(slug__startswith=term.lower()) | queryset.filter(name__istartswith=term)
+        return found, False
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        return summary_of(objs, lambda row: f"{row.name} ({row.slug})")

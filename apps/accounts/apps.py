@@ -1,0 +1,21 @@
+"""The accounts application, and how Django's admin and allauth are fitted in."""
+
+from allauth.account.apps import AccountConfig as AllauthAccountConfig
+from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
+
+
+class AccountsConfig(AppConfig):
+    name = "apps.accounts"
+    label = "accounts"
+
+
+class AdminConfig(DjangoAdminConfig):
+    default_site = "apps.accounts.site.OperatorsSite"
+
+
+class AllauthConfig(AllauthAccountConfig):
+    """Does not insist on allauth's own middleware: `apps.accounts.middleware.PageAccounts` is it, for pages only."""
+
+    def ready(self) -> None:
+        from allauth.account import checks  # noqa: F401  (importing registers them, as allauth does here)

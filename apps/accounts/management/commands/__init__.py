@@ -1,0 +1,1 @@
+"""What operators type about people: `manage.py <file name>`."""

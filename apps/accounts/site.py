@@ -1,0 +1,43 @@
+"""The operators' site, and its door: operators sign in where everybody does, and outside local with a second factor."""
+
+from typing import Any
+
+from allauth.account.decorators import secure_admin_login
+from django.conf import settings
+from django.contrib.admin import AdminSite
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from apps.accounts.adapter import has_second_factor
+
+
+class OperatorsSite(AdminSite):
+    site_header = "Porthole operators"
+    site_title = "Porthole operators"
+    index_title = "Organizations and what they own"
+    empty_value_display = "–"
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Every page of the admin asks this first; where it is not so, `login` says what is missing."""
+        return super().has_permission(request) and not _lacks_second_factor(request)
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        response: HttpResponse = secure_admin_login(self._enter)(request)
+        return response
+
+    def _enter(self, request: HttpRequest) -> HttpResponse:
+        """An operator is signed in."""
+        if _lacks_second_factor(request):
+            return redirect("mfa_activate_totp")
+        return redirect("admin:index")
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        return redirect("account_change_password")
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        super().logout(request, extra_context)
+        return redirect(settings.LOGOUT_REDIRECT_URL)
+
+
+def _lacks_second_factor(request: HttpRequest) -> bool:
+    return settings.OPERATORS_NEED_SECOND_FACTOR and not has_second_factor(request.user)  # type: ignore[arg-type]

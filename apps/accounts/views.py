@@ -1,0 +1,87 @@
+"""The pages of our own: what somebody's account is, and accepting an invitation."""
+
+from typing import cast
+
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.utils import perform_login
+from django.contrib.auth.decorators import login_required
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
+
+from apps.accounts.adapter import has_second_factor
+from apps.accounts.forms import InvitedForm
+from apps.accounts.invitations import accept
+from apps.orgs.models import Invitation, Membership, User
+
+
+@require_safe
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    """Who is signed in, which organizations they see, and what they can change."""
+    user = cast("User", request.user)
+    memberships = Membership.objects.filter(user=user).select_related("organization")
+    return render(
+        request,
+        "account/account.html",
+        {
+            "memberships": memberships.order_by("organization__name", "id"),
+            "has_second_factor": has_second_factor(user),
+        },
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@sensitive_post_parameters()
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Opening the link changes nothing: mail programs open links by themselves. Only a form that is sent accepts."""
+    found = Invitation.objects.of_token(token).select_related("organization").first()
+    if found is not None and found.accepted_at and _is_for(request, found):
+        return redirect("account")  # a form that was sent twice
+    if found is None or not Invitation.objects.open().filter(pk=found.pk).exists():
+        return render(request, "account/invitation_gone.html", status=404)
+    if request.user.is_authenticated:
+        return _join(request, found)
+    invited = User.objects.filter(email=found.email).first()
+    if invited is not None and (invited.has_usable_password() or not invited.is_active):
+        return render(request, "account/invitation_sign_in.html", {"invitation": found, "next": request.path})
+    return _welcome(request, found, invited)
+
+
+def _is_for(request: HttpRequest, invitation: Invitation) -> bool:
+    return isinstance(request.user, User) and request.user.email == invitation.email
+
+
+def _join(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    """Somebody is signed in. Whoever it is, only the account with the invited address may accept."""
+    is_right = _is_for(request, invitation)
+    if request.method == "POST" and is_right:
+        with transaction.atomic():
+            accept(invitation, request.user)  # type: ignore[arg-type]
+        return redirect("account")
+    status = 403 if request.method == "POST" else 200
+    values = {"invitation": invitation, "is_right": is_right, "next": request.path}
+    return render(request, "account/invitation_join.html", values, status=status)
+
+
+def _welcome(request: HttpRequest, invitation: Invitation, user: User | None) -> HttpResponse:
+    """Nobody has signed in with this address yet: the link stands for the mailbox, so they choose a password here."""
+    form = InvitedForm(request.POST or None, email=invitation.email)
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "account/invitation_new.html", {"invitation": invitation, "form": form})
+    user = user or User(email=invitation.email)
+    user.name = form.cleaned_data["name"]
+    user.set_password(form.cleaned_data["password1"])
+    try:
+        with transaction.atomic():
+            user.save()
+            if not accept(invitation, user):
+                transaction.set_rollback(True)
+                return redirect(request.path)
+    except IntegrityError:  # another invitation made the account at the same moment: now they sign in
+        return redirect(request.path)
+    record_authentication(request, user, method="password", email=user.email)
+    response: HttpResponse = perform_login(request, user)
+    return response

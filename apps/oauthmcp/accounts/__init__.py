@@ -1,1 +1,0 @@
-"""How people sign in: passwords, second factors, invitations. The pages under /account/."""

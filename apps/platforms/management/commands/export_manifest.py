@@ -1,0 +1,41 @@
+"""Writes an organization's rows as a manifest."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.orgs.management.named import organization_named
+from apps.orgs.models import Organization, Platform
+from apps.platforms.manifest.export import export
+
+
+class Command(BaseCommand):
+    help = "Writes what one platform told of an organization as a manifest, which sync_manifest reads."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("organization", help="its slug or its id")
+        parser.add_argument("--output", metavar="FILE", help="default: standard output")
+        parser.add_argument("--platform", choices=Platform.Kind.values, default=Platform.Kind.MANIFEST.value)
+        parser.add_argument("--name", help="the platform's name, where there are several of one kind")
+
+    def handle(self, *, organization: str, output: str | None, platform: str, name: str | None, **options: Any) -> None:
+        owner = organization_named(organization)
+        text = export(_platform(owner, platform, name))
+        if output is None:
+            return self.stdout.write(text, ending="")
+        try:
+            Path(output).write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise CommandError(f"{output} cannot be written: {error.strerror}.") from None
+        return self.stdout.write(f"Wrote {output}.")
+
+
+def _platform(owner: Organization, kind: str, name: str | None) -> Platform:
+    platforms = Platform.objects.filter(organization=owner, kind=kind)
+    found = list(platforms if name is None else platforms.filter(name=name))
+    if not found:
+        raise CommandError(f"{owner.slug} has no {kind} platform{f' named {name}' if name else ''}.")
+    if len(found) > 1:
+        raise CommandError(f"{owner.slug} has {len(found)} {kind} platforms: choose one with --name.")
+    return found[0]

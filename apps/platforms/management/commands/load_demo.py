@@ -1,0 +1,76 @@
+"""Loads the two demo organizations, the catalogue of templates and the demo user. Local installations only."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from apps.orgs.ids import derived_id
+from apps.orgs.models import Membership, Organization, Platform, User
+from apps.orgs.models.people import fold_email
+from apps.platforms.management.files import manifest_in
+from apps.platforms.snapshot.apply import apply, apply_catalogue
+from apps.platforms.snapshot.base import Snapshot, with_times_moved
+from apps.platforms.snapshot.differences import Changes
+
+FOLDER = Path(__file__).resolve().parents[2] / "demo"
+DEMO, SECOND = "demo", "rival-demo"
+# Their ids follow from the slugs, so that documented examples work as written on every installation.
+ORGANIZATIONS: dict[str, dict[str, Any]] = {
+    DEMO: {"name": "Porthole Demo", "plan": "team", "project_limit": 10, "app_limit": 25, "domain_limit": 50},
+    SECOND: {"name": "Rival Works", "plan": "starter"},
+}
+FILES = {DEMO: "demo.yaml", SECOND: "second.yaml"}
+
+
+class Command(BaseCommand):
+    help = "Loads the demo. Its times are moved so that they are always recent. Local installations only."
+
+    def handle(self, **options: Any) -> None:
+        if not settings.IS_LOCAL:
+            raise CommandError("The demo has a known password: it is loaded only where PORTHOLE_ENV is local.")
+        with transaction.atomic():
+            catalogue = apply_catalogue(manifest_in(str(FOLDER / "templates.yaml")).snapshot)
+            self.stdout.write(f"Templates: {catalogue}.")
+            for slug in ORGANIZATIONS:
+                self.stdout.write(f"{slug}: {_load(slug)}.")
+            user = _user()
+        self.stdout.write(f"Sign in as {user.email}.")
+
+
+def _load(slug: str) -> Changes:
+    organization, _ = Organization.objects.get_or_create(
+        slug=slug, defaults={"id": derived_id("org", "demo", slug), **ORGANIZATIONS[slug]}
+    )
+    platform, _ = Platform.objects.get_or_create(organization=organization, kind=Platform.Kind.MANIFEST, name="default")
+    return apply(platform, _moved(FOLDER / FILES[slug], timezone.now()))
+
+
+def _moved(file: Path, now: datetime) -> Snapshot:
+    """The file's snapshot, moved by whole days so that its `asOf` is today's midnight.
+
+    Whole days, so that loading it twice a day changes nothing. Certificates stay about to expire as time passes.
+    """
+    manifest = manifest_in(str(file))
+    if manifest.as_of is None:
+        raise CommandError(f"{file} needs asOf.")
+    days = (now.astimezone(UTC).date() - manifest.as_of.date()).days
+    moved: Snapshot = with_times_moved(manifest.snapshot, timedelta(days=days))
+    return moved
+
+
+def _user() -> User:
+    """The demo user, with the password of the settings, owner of the demo organization only."""
+    user, _ = User.objects.get_or_create(email=fold_email(settings.DEMO_EMAIL), defaults={"name": "Demo User"})
+    user.is_staff = user.is_superuser = user.is_active = True
+    if not user.check_password(settings.DEMO_PASSWORD):
+        user.set_password(settings.DEMO_PASSWORD)
+    user.save()
+    Membership.objects.update_or_create(
+        organization=Organization.objects.get(slug=DEMO), user=user, defaults={"role": Membership.Role.OWNER}
+    )
+    return user

@@ -1,0 +1,22 @@
+"""Makes the installation's catalogue of templates match a file."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.platforms.management.files import manifest_in
+from apps.platforms.manifest.reader import only_templates
+from apps.platforms.snapshot.apply import apply_catalogue
+
+
+class Command(BaseCommand):
+    help = "Makes the templates that every organization sees match a manifest that holds templates only."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", help="the catalogue, or - for standard input")
+
+    def handle(self, *, file: str, **options: Any) -> None:
+        manifest = manifest_in(file)
+        if not only_templates(manifest):
+            raise CommandError(f"Nothing was changed: {file} must hold templates and nothing else.")
+        self.stdout.write(f"Templates: {apply_catalogue(manifest.snapshot)}.")

@@ -1,0 +1,1 @@
+"""The manifest: the YAML file of docs/manifest.md, read and written."""

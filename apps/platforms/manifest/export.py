@@ -1,0 +1,167 @@
+"""A platform's rows → the manifest that makes them. Reading that manifest and exporting again gives the same bytes."""
+
+from collections import defaultdict
+from datetime import UTC, datetime
+from typing import Any
+
+import yaml
+
+from apps.orgs.models import Platform
+from apps.platforms.manifest.layout import INSTANCE, TOP, Layout
+from apps.platforms.snapshot import base
+from apps.platforms.snapshot.bounds import Items, Ref
+from apps.platforms.snapshot.columns import KINDS, Kind
+
+
+def export(platform: Platform) -> str:
+    """The platform's rows as a manifest. What they say of another platform's rows (a connection, say) is left out."""
+    return write_manifest(snapshot_of(platform))
+
+
+def snapshot_of(platform: Platform) -> base.Snapshot:
+    """The snapshot that applying would make no difference."""
+    keys: dict[str, dict[str, str]] = {}
+    records: dict[str, Any] = {}
+    for kind in KINDS:
+        rows: list[Any] = list(kind.model._default_manager.filter(platform=platform).order_by("pk"))
+        if kind.prefix and kind.identity == "external_id":
+            keys[kind.collection] = {row.pk: row.external_id for row in rows}
+        told = [row for row in rows if _owner_is_told(kind, row, keys)]
+        records[kind.collection] = tuple(_record(kind, row, keys) for row in told)
+    return base.Snapshot(version=platform.version, **records)
+
+
+def _owner_is_told(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> bool:
+    fields = base.fields_of(base.COLLECTIONS[kind.collection])
+    return all(
+        getattr(row, f"{name}_id") in keys[field.bound.collection]
+        for name, field in fields.items()
+        if isinstance(field.bound, Ref) and field.is_required
+    )
+
+
+def _record(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> Any:
+    type = base.COLLECTIONS[kind.collection]
+    values: dict[str, Any] = {}
+    for name, field in base.fields_of(type).items():
+        if isinstance(field.bound, Ref):
+            values[name] = keys[field.bound.collection].get(getattr(row, f"{name}_id"))
+        elif name == "key":
+            values[name] = row.external_id
+        elif isinstance(field.bound, Items):
+            values[name] = _items(type, getattr(row, name))
+        else:
+            values[name] = getattr(row, name)
+    if type is base.Secret and values["environment"] is not None:
+        values["project"] = None  # it is that environment's
+    if type is base.Deployment and values["preview"] is not None:
+        values["is_preview"] = False  # the preview's name says it
+    return type(**values)
+
+
+def _items(type: type, items: Any) -> tuple[Any, ...]:
+    if type is base.Template:
+        return tuple(items.strip(",").split(",")) if items.strip(",") else ()
+    if type is base.Fact:
+        return tuple(_instance(item) for item in items)
+    return tuple(items)
+
+
+def _instance(item: dict[str, Any]) -> base.Instance:
+    since = datetime.fromisoformat(item["since"]) if item["since"] is not None else None
+    return base.Instance(state=item["state"], since=since, message=item["message"])
+
+
+def write_manifest(snapshot: base.Snapshot) -> str:
+    """Entries by key (names by name, deployments the newest first); what has its default value is left out."""
+    writer = _Writer(snapshot)
+    top: dict[str, Any] = {"version": 1}
+    for key, layout in TOP.items():
+        if entries := [writer.entry(layout, record) for record in _ordered(getattr(snapshot, layout.collection))]:
+            top[key] = entries
+    return yaml.dump(
+        top, Dumper=_Dumper, allow_unicode=True, sort_keys=False, default_flow_style=False, width=10**9, indent=2
+    )
+
+
+class _Writer:
+    def __init__(self, snapshot: base.Snapshot) -> None:
+        """Files every record under what it belongs to: the collection, the field that says so, and the owner's key."""
+        self.owned: dict[tuple[str, str, str], list[Any]] = defaultdict(list)
+        for collection, type in base.COLLECTIONS.items():
+            owners = [name for name, field in base.fields_of(type).items() if isinstance(field.bound, Ref)]
+            for record in getattr(snapshot, collection):
+                for name in owners:
+                    self.owned[collection, name, getattr(record, name)].append(record)
+
+    def entry(self, layout: Layout, record: Any) -> Any:
+        entry: dict[str, Any] = {}
+        self.fill(entry, layout, record)
+        for inner in layout.beside:
+            for beside in self.owned[inner.layout.collection, inner.parent, record.key]:
+                self.fill(entry, inner.layout, beside)
+        for key, inner in layout.lists.items():
+            owned = _ordered(self.owned[inner.layout.collection, inner.parent, record.key])
+            if owned:
+                entry[key] = [self.entry(inner.layout, child) for child in owned]
+        return entry[layout.short] if layout.short and set(entry) == {layout.short} else entry
+
+    def fill(self, entry: dict[str, Any], layout: Layout, record: Any) -> None:
+        known = base.fields_of(layout.record)
+        for leaf, name in layout.fields.items():
+            value = getattr(record, name)
+            if value == known[name].default and not known[name].is_required:
+                continue
+            *groups, last = leaf.split(".")
+            group = entry
+            for part in groups:
+                group = group.setdefault(part, {})
+            group[last] = _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    return [
+        {key: said for key, name in INSTANCE.items() if (said := getattr(item, name)) is not None}
+        if isinstance(item, base.Instance)
+        else item
+        for item in value
+    ]
+
+
+def _ordered(records: Any) -> list[Any]:
+    return sorted(records, key=_order)
+
+
+def _order(record: Any) -> tuple[Any, ...]:
+    match record:
+        case base.Deployment():
+            return -record.created_at.timestamp(), record.key
+        case base.Variable() | base.Secret():
+            return record.name, record.scope, getattr(record, "environment", None) or "", record.project or ""
+    return (record.key,)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Python's own emitter, never the one in C: both are right, but they break lines differently."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+def _time(dumper: yaml.SafeDumper, moment: datetime) -> yaml.ScalarNode:
+    digits = "milliseconds" if moment.microsecond else "seconds"
+    text = f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec=digits)}Z"
+    return dumper.represent_scalar("tag:yaml.org,2002:timestamp", text)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(datetime, _time)

@@ -1,0 +1,146 @@
+"""How a manifest is laid out: which key of the file is which field of a record. Read by manifest and by export."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from apps.platforms.snapshot import base
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One kind of entry.
+
+    `fields` goes from a place in the entry (dots go into groups, as in source.type) to the record's field. `lists`
+    are lists of entries that belong to this one. `beside` are records of their own that are written in this entry.
+    An entry that says nothing but its `short` field may be written as that alone.
+    """
+
+    collection: str
+    fields: Mapping[str, str]
+    lists: Mapping[str, "Inner"] = field(default_factory=dict)
+    beside: tuple["Inner", ...] = ()
+    short: str | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def record(self) -> type:
+        return base.COLLECTIONS[self.collection]
+
+
+@dataclass(frozen=True)
+class Inner:
+    """Entries inside an entry; `parent` is the field of theirs that holds the outer one's key."""
+
+    layout: Layout
+    parent: str
+
+
+def camel_case(name: str) -> str:
+    return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
+
+
+def _same(*names: str) -> dict[str, str]:
+    return {camel_case(name): name for name in names}
+
+
+def _variables(scope: str | None, parent: str) -> Inner:
+    names = ("name", "references", "updated_at")
+    if scope is None:
+        return Inner(Layout("variables", _same("name", "scope", *names[1:]), short="name"), parent)
+    return Inner(Layout("variables", _same(*names), short="name", given={"scope": scope}), parent)
+
+
+EDGE = Layout(
+    "edges",
+    {
+        "edge.checkedAt": "checked_at",
+        "edge.reachable": "reachable",
+        "edge.httpStatus": "http_status",
+        "edge.latencyMs": "latency_ms",
+        "edge.dnsStatus": "dns_status",
+        "edge.tls.issuer": "tls_issuer",
+        "edge.tls.notAfter": "tls_not_after",
+        "edge.tls.isValid": "tls_is_valid",
+        "edge.error": "error",
+    },
+)
+DOMAIN = Layout(
+    "domains",
+    _same(
+        "key", "host", "path", "https", "port", "certificate_type", "is_enabled", "preview", "created_at",
+    ),
+    beside=(Inner(EDGE, "domain"),),
+)  # fmt: skip
+PREVIEW = Layout(
+    "previews",
+    {
+        "key": "key",
+        "branch": "branch",
+        "pullRequest.number": "pull_request_number",
+        "pullRequest.title": "pull_request_title",
+        "pullRequest.url": "pull_request_url",
+        **_same("url", "status", "upstream_status", "created_at", "expires_at"),
+    },
+)
+DEPLOYMENT = Layout(
+    "deployments",
+    {
+        **_same("key", "title", "status", "upstream_status", "trigger", "preview", "is_preview", "branch"),
+        "commit.sha": "commit_sha",
+        "commit.message": "commit_message",
+        **_same("created_at", "started_at", "finished_at", "error_message"),
+    },
+)
+FACT = Layout(
+    "facts",
+    {
+        "health.uptime24h": "uptime_24h",
+        "health.latencyP50Ms": "latency_p50_ms",
+        "health.latencyP95Ms": "latency_p95_ms",
+        "runtime.desired": "desired_replicas",
+        "runtime.running": "running_replicas",
+        "runtime.instances": "instances",
+    },
+)
+APP = Layout(
+    "apps",
+    {
+        **_same("key", "name", "slug", "description", "environment", "kind", "status", "upstream_status"),
+        "source.type": "source_type",
+        **{f"source.{name}": name for name in ("repository", "branch", "image", "connection")},
+        **_same("names_skipped", "created_at"),
+    },
+    lists={
+        "variables": _variables(None, "app"),
+        "domains": Inner(DOMAIN, "app"),
+        "previews": Inner(PREVIEW, "app"),
+        "deployments": Inner(DEPLOYMENT, "app"),
+    },
+    beside=(Inner(FACT, "app"),),
+)
+ENVIRONMENT = Layout(
+    "environments", _same("key", "name", "is_default"), lists={"variables": _variables("environment", "environment")}
+)
+PROJECT = Layout(
+    "projects",
+    _same("key", "name", "description", "created_at"),
+    lists={
+        "environments": Inner(ENVIRONMENT, "project"),
+        "variables": _variables("project", "project"),
+        "apps": Inner(APP, "project"),
+    },
+)
+CONNECTION = Layout("connections", _same("key", "type", "name", "account_login", "base_url", "credentials"))
+SECRET = Layout("secrets", _same("name", "scope", "project", "environment", "provider", "updated_at"), short="name")
+TEMPLATE = Layout(
+    "templates",
+    {
+        **_same("key", "name", "description", "version", "tags", "logo_url"),
+        "links.github": "github_url",
+        "links.website": "website_url",
+        "links.docs": "docs_url",
+    },
+)
+TOP = {"connections": CONNECTION, "projects": PROJECT, "secrets": SECRET, "templates": TEMPLATE}
+INSTANCE = _same("state", "since", "message")

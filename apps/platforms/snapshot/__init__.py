@@ -1,0 +1,1 @@
+"""The Snapshot, what it must be, and how it becomes rows."""

@@ -1,0 +1,289 @@
+"""The Snapshot: what any deployment system tells us of an organization, and the interface that sources implement.
+
+Records refer to each other by key: the source's own id, unique per collection. The bound beside each field says
+what it may hold; nothing is enforced here, `check` does that for every source. A field without a default must be
+given; None means that the source does not say.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
+from apps.orgs import models
+from apps.orgs.models import Status
+from apps.platforms.snapshot.bounds import (
+    IMAGE,
+    PATH,
+    SHA,
+    TAG,
+    Bound,
+    Choice,
+    Flag,
+    Host,
+    Items,
+    Matching,
+    Name,
+    Ref,
+    Share,
+    Text,
+    Time,
+    Url,
+    Whole,
+)
+
+KEY = Text(128)
+VERSION = Text(50)
+STATUS = Choice(tuple(Status.values))
+MESSAGE = Text(300, lines=True)
+DESCRIPTION = Text(1000, lines=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """An account at a git host. `credentials` says whether the source can use it; none are ever in here."""
+
+    key: Annotated[str, KEY]
+    type: Annotated[str, Choice(tuple(models.SourceConnection.Type.values))]
+    name: Annotated[str, Text(100)]
+    account_login: Annotated[str | None, Text(100)] = None
+    base_url: Annotated[str | None, Url(500)] = None
+    credentials: Annotated[str, Choice(tuple(models.SourceConnection.Credentials.values))] = "not_needed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    key: Annotated[str, KEY]
+    name: Annotated[str, Text(200)]
+    description: Annotated[str | None, DESCRIPTION] = None
+    created_at: Annotated[datetime | None, Time()] = None  # None, here and below: when it was first seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    key: Annotated[str, KEY]
+    project: Annotated[str, Ref("projects")]
+    name: Annotated[str, Text(100)]
+    is_default: Annotated[bool, Flag()] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """`repository` is owner/repository at a named host, an https:// address where `source_type` is git."""
+
+    key: Annotated[str, KEY]
+    project: Annotated[str, Ref("projects")]
+    environment: Annotated[str | None, Ref("environments")] = None
+    name: Annotated[str, Text(200)]
+    slug: Annotated[str | None, Text(200)] = None  # None: the key
+    description: Annotated[str | None, DESCRIPTION] = None
+    kind: Annotated[str, Choice(tuple(models.App.Kind.values))] = "application"
+    status: Annotated[str, STATUS] = "unknown"
+    upstream_status: Annotated[str | None, Text(50)] = None
+    source_type: Annotated[str, Choice(tuple(models.App.SourceType.values))]
+    repository: Annotated[str | None, Text(500)] = None
+    branch: Annotated[str | None, Text(255)] = None
+    image: Annotated[
+        str | None, Matching(500, pattern=IMAGE, form="an image such as registry.example.com/shop:1.4")
+    ] = None
+    connection: Annotated[str | None, Ref("connections")] = None
+    names_skipped: Annotated[int, Whole()] = 0  # what the source gave as names of variables and was none
+    created_at: Annotated[datetime | None, Time()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    key: Annotated[str, KEY]
+    app: Annotated[str, Ref("apps")]
+    pull_request_number: Annotated[int | None, Whole()] = None
+    pull_request_title: Annotated[str | None, Text(300)] = None
+    pull_request_url: Annotated[str | None, Url(2000)] = None
+    branch: Annotated[str, Text(255)]
+    url: Annotated[str | None, Url(2000)] = None
+    status: Annotated[str, STATUS] = "unknown"
+    upstream_status: Annotated[str | None, Text(50)] = None
+    created_at: Annotated[datetime | None, Time()] = None
+    expires_at: Annotated[datetime | None, Time()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    key: Annotated[str, KEY]
+    app: Annotated[str, Ref("apps")]
+    preview: Annotated[str | None, Ref("previews")] = None
+    host: Annotated[str, Host()]
+    path: Annotated[str, Matching(500, pattern=PATH, form="a path that starts with /")] = "/"
+    https: Annotated[bool, Flag()] = True
+    port: Annotated[int | None, Whole(1, 65535)] = None
+    certificate_type: Annotated[str, Choice(tuple(models.Domain.CertificateType.values))] = "unknown"
+    is_enabled: Annotated[bool, Flag()] = True
+    created_at: Annotated[datetime | None, Time()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """The last outside look at one domain; at most one per domain. Latency in milliseconds."""
+
+    domain: Annotated[str, Ref("domains")]
+    checked_at: Annotated[datetime, Time()]
+    reachable: Annotated[bool, Flag()]
+    http_status: Annotated[int | None, Whole(100, 599)] = None
+    latency_ms: Annotated[int | None, Whole()] = None
+    dns_status: Annotated[str, Choice(tuple(models.EdgeFact.DnsStatus.values))] = "unknown"
+    tls_issuer: Annotated[str | None, Text(200)] = None
+    tls_not_after: Annotated[datetime | None, Time()] = None
+    tls_is_valid: Annotated[bool | None, Flag()] = None
+    error: Annotated[str | None, MESSAGE] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """One that a snapshot leaves out is kept while its application exists: platforms forget, we do not."""
+
+    key: Annotated[str, KEY]
+    app: Annotated[str, Ref("apps")]
+    preview: Annotated[str | None, Ref("previews")] = None
+    is_preview: Annotated[bool, Flag()] = False  # of a preview that is gone; where preview is named, that says it
+    status: Annotated[str, Choice(tuple(models.Deployment.Status.values))] = "unknown"
+    upstream_status: Annotated[str | None, Text(50)] = None
+    title: Annotated[str, Text(300)]
+    commit_sha: Annotated[
+        str | None, Matching(64, pattern=SHA, form="a commit id of 7 to 64 hexadecimal digits in lower case")
+    ] = None
+    commit_message: Annotated[str | None, MESSAGE] = None
+    branch: Annotated[str | None, Text(255)] = None
+    trigger: Annotated[str, Choice(tuple(models.Deployment.Trigger.values))] = "unknown"
+    created_at: Annotated[datetime, Time()]
+    started_at: Annotated[datetime | None, Time()] = None
+    finished_at: Annotated[datetime | None, Time()] = None
+    error_message: Annotated[str | None, MESSAGE] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """The name of a variable, set on an application (app, preview, build), an environment or a project."""
+
+    name: Annotated[str, Name()]
+    scope: Annotated[str, Choice(tuple(models.EnvVarName.Scope.values))] = "app"
+    app: Annotated[str | None, Ref("apps")] = None
+    environment: Annotated[str | None, Ref("environments")] = None
+    project: Annotated[str | None, Ref("projects")] = None
+    references: Annotated[tuple[str, ...], Items(Name(reference=True), 20, unique=True)] = ()
+    updated_at: Annotated[datetime | None, Time()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """The name of a secret. Where `environment` is given, `project` may be left out: it is that environment's."""
+
+    name: Annotated[str, Name()]
+    scope: Annotated[str, Choice(tuple(models.OrgSecretName.Scope.values))] = "organization"
+    project: Annotated[str | None, Ref("projects")] = None
+    environment: Annotated[str | None, Ref("environments")] = None
+    provider: Annotated[str | None, Text(50)] = None
+    updated_at: Annotated[datetime | None, Time()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    key: Annotated[str, KEY]
+    name: Annotated[str, Text(100)]
+    description: Annotated[str, DESCRIPTION]
+    version: Annotated[str | None, Text(50)] = None
+    tags: Annotated[
+        tuple[str, ...],
+        Items(Matching(32, pattern=TAG, form="a tag of lower-case letters, digits and hyphens"), 20, unique=True),
+    ] = ()
+    logo_url: Annotated[str | None, Url(500)] = None
+    github_url: Annotated[str | None, Url(500)] = None
+    website_url: Annotated[str | None, Url(500)] = None
+    docs_url: Annotated[str | None, Url(500)] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One running (or failed) copy of an application."""
+
+    state: Annotated[str, Text(50)]
+    since: Annotated[datetime | None, Time()] = None
+    message: Annotated[str | None, MESSAGE] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What is known of one application as a whole; at most one per application."""
+
+    app: Annotated[str, Ref("apps")]
+    uptime_24h: Annotated[float | None, Share()] = None
+    latency_p50_ms: Annotated[int | None, Whole()] = None
+    latency_p95_ms: Annotated[int | None, Whole()] = None
+    desired_replicas: Annotated[int | None, Whole()] = None
+    running_replicas: Annotated[int | None, Whole()] = None
+    instances: Annotated[tuple[Instance, ...], Items(Instance, 20)] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Everything a source has of one organization, at one moment. What is not in here is gone there."""
+
+    version: Annotated[str | None, VERSION] = None  # the deployment system's own
+    connections: tuple[Connection, ...] = ()
+    projects: tuple[Project, ...] = ()
+    environments: tuple[Environment, ...] = ()
+    apps: tuple[App, ...] = ()
+    previews: tuple[Preview, ...] = ()
+    domains: tuple[Domain, ...] = ()
+    deployments: tuple[Deployment, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    secrets: tuple[Secret, ...] = ()
+    templates: tuple[Template, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+# In an order in which nothing refers to what comes later.
+COLLECTIONS: dict[str, type] = {
+    "connections": Connection,
+    "projects": Project,
+    "environments": Environment,
+    "apps": App,
+    "previews": Preview,
+    "domains": Domain,
+    "deployments": Deployment,
+    "variables": Variable,
+    "secrets": Secret,
+    "templates": Template,
+    "edges": Edge,
+    "facts": Fact,
+}
+
+
+class Field(NamedTuple):
+    bound: Bound
+    default: Any
+    is_required: bool
+
+
+@cache
+def fields_of(record: type) -> dict[str, Field]:
+    """The fields of a record type, in order, with their bounds."""
+    hints = get_type_hints(record, include_extras=True)
+    fields = {}
+    for field in dataclasses.fields(record):
+        missing = field.default is dataclasses.MISSING
+        bound = next(part for part in get_args(hints[field.name]) if isinstance(part, Bound))
+        fields[field.name] = Field(bound, None if missing else field.default, missing)
+    return fields
+
+
+def with_times_moved(value: Any, by: Any) -> Any:
+    """A copy of a snapshot (or of what is in one) with every time moved by a timedelta."""
+    if isinstance(value, datetime):
+        return value + by
+    if isinstance(value, tuple):
+        return tuple(with_times_moved(item, by) for item in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        moved = {field.name: with_times_moved(getattr(value, field.name), by) for field in dataclasses.fields(value)}
+        return dataclasses.replace(value, **moved)
+    return value

@@ -1,0 +1,188 @@
+"""Which row a record of a snapshot becomes: its model, its id and its columns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import models
+
+from apps.orgs.ids import derived_id
+from apps.orgs.models import (
+    App,
+    AppFact,
+    Deployment,
+    Domain,
+    EdgeFact,
+    Environment,
+    EnvVarName,
+    OrgSecretName,
+    Platform,
+    Preview,
+    Project,
+    SourceConnection,
+    Template,
+)
+from apps.orgs.models.owned import SearchKeys
+from apps.orgs.text import fold
+from apps.platforms.snapshot import base
+from apps.platforms.snapshot.bounds import Items, Ref
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of row: the collection it comes from, and the column that tells one row of it from another."""
+
+    collection: str
+    model: type[models.Model]
+    prefix: str = ""  # of its ids; facts have none of their own
+    identity: str = "external_id"
+    owner: str = ""  # where a fact's platform is looked for: on what it is a fact about
+    is_kept: bool = False  # rows stay when a snapshot no longer has them
+
+
+# In an order in which nothing refers to what comes later.
+KINDS = (
+    Kind("connections", SourceConnection, "con"),
+    Kind("projects", Project, "prj"),
+    Kind("environments", Environment, "env"),
+    Kind("apps", App, "app"),
+    Kind("previews", Preview, "prv"),
+    Kind("domains", Domain, "dom"),
+    Kind("deployments", Deployment, "dep", is_kept=True),
+    Kind("variables", EnvVarName, "var", identity="id"),
+    Kind("secrets", OrgSecretName, "sec", identity="id"),
+    Kind("templates", Template, "tpl"),
+    Kind("edges", EdgeFact, identity="domain_id", owner="domain__"),
+    Kind("facts", AppFact, identity="app_id", owner="app__"),
+)
+
+
+class Builder:
+    """Builds the rows of one platform (or, with None, of the installation's own catalogue).
+
+    It goes through KINDS in order and remembers the ids it gave, so that later records find what they refer to.
+    """
+
+    def __init__(self, platform: Platform | None, now: datetime) -> None:
+        self.platform = platform
+        self.now = now
+        self.ids: dict[str, dict[str, str]] = {}
+        self.projects_of_environments: dict[str, str] = {}
+
+    def rows(self, kind: Kind, records: Sequence[Any], existing: Mapping[Any, Any], snapshot: base.Snapshot) -> Any:
+        """The rows of one kind, by identity."""
+        rows = [self.row(kind, record, existing) for record in records]
+        if kind.model is App:
+            _add_what_follows(rows, existing, snapshot)
+        if kind.prefix and kind.identity == "external_id":
+            self.ids[kind.collection] = {row.external_id: row.pk for row in rows}
+        if kind.model is Environment:
+            self.projects_of_environments = {record.key: record.project for record in records}
+        return {getattr(row, kind.identity): row for row in rows}
+
+    def row(self, kind: Kind, record: Any, existing: Mapping[Any, Any]) -> Any:
+        """A complete row, its sort and search keys included, with the primary key of the row that is there."""
+        row = kind.model(**self._columns(kind, record))
+        if self.platform is not None:
+            row.platform_id, row.organization_id = self.platform.pk, self.platform.organization_id  # type: ignore[attr-defined]
+        if isinstance(row, SearchKeys):
+            row.set_search_keys()
+        elif hasattr(row, "sort_key"):
+            row.sort_key = fold(record.name)
+        old = existing.get(getattr(row, kind.identity))
+        if old is not None:
+            row.pk = old.pk
+        if hasattr(row, "created_at") and record.created_at is None:
+            row.created_at = old.created_at if old is not None else self.now
+        return row
+
+    def _columns(self, kind: Kind, record: Any) -> dict[str, Any]:
+        columns: dict[str, Any] = {}
+        for name, field in base.fields_of(base.COLLECTIONS[kind.collection]).items():
+            value = getattr(record, name)
+            if isinstance(field.bound, Ref):
+                columns[f"{name}_id"] = None if value is None else self.ids[field.bound.collection][value]
+            elif name == "key":
+                columns["external_id"] = value
+            elif isinstance(field.bound, Items):
+                columns[name] = list(value)
+            else:
+                columns[name] = None if value is None else field.bound.clean(value)
+        if kind.prefix:
+            columns["id"] = self._id(kind, record)
+        return columns | self._special(record)
+
+    def _special(self, record: Any) -> dict[str, Any]:
+        match record:
+            case base.App(slug=None):
+                return {"slug": record.key}
+            case base.Secret(environment=str()):
+                project = self.projects_of_environments[record.environment or ""]
+                return {"project_id": self.ids["projects"][project]}
+            case base.Deployment(preview=str()):
+                return {"is_preview": True}
+            case base.Template():
+                return {"tags": f",{','.join(record.tags)}," if record.tags else ","}
+            case base.Fact():
+                said = record.desired_replicas is not None or record.running_replicas is not None
+                return {
+                    "instances": [_instance(instance) for instance in record.instances],
+                    "has_runtime": said or bool(record.instances),
+                }
+        return {}
+
+    def _id(self, kind: Kind, record: Any) -> str:
+        if self.platform is None:
+            return derived_id(kind.prefix, record.key)
+        source = (self.platform.organization_id, self.platform.kind, self.platform.name)
+        return derived_id(kind.prefix, *source, *_key_parts(record))
+
+
+def _key_parts(record: Any) -> tuple[str, ...]:
+    """A keyed record's key. A name has none: it is told by what it is set on, its scope and itself."""
+    match record:
+        case base.Variable() | base.Secret():
+            app = getattr(record, "app", None)
+            for owner, key in (("app", app), ("environment", record.environment), ("project", record.project)):
+                if key is not None:
+                    return owner, key, record.scope, record.name
+            return "organization", "", record.scope, record.name
+    return (record.key,)
+
+
+def _instance(instance: base.Instance) -> dict[str, Any]:
+    """As it is kept in JSON; the time is text, with milliseconds and Z."""
+    since = None
+    if instance.since is not None:
+        moment = base.fields_of(base.Instance)["since"].bound.clean(instance.since)
+        since = f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+    return {"state": instance.state, "since": since, "message": instance.message}
+
+
+def _add_what_follows(apps: Sequence[Any], existing: Mapping[Any, Any], snapshot: base.Snapshot) -> None:
+    """Sets the columns of applications that follow from their domains and deployments."""
+    urls, deployed = _primary_urls(snapshot), _last_deployed(snapshot)
+    for app in apps:
+        app.primary_url = urls.get(app.external_id)
+        old = existing.get(app.external_id)
+        moments = [deployed.get(app.external_id), old.last_deployed_at if old is not None else None]
+        # It never moves back: the deployment that it was may be gone from the platform's short memory.
+        app.last_deployed_at = max((moment for moment in moments if moment is not None), default=None)
+
+
+def _primary_urls(snapshot: base.Snapshot) -> dict[str, str]:
+    """By application: its first enabled domain that is no preview's, https first, then the shortest way in."""
+    usable = [domain for domain in snapshot.domains if domain.is_enabled and domain.preview is None]
+    usable.sort(key=lambda domain: (not domain.https, domain.path != "/", domain.host, domain.path), reverse=True)
+    return {domain.app: f"{'https' if domain.https else 'http'}://{domain.host}{domain.path}" for domain in usable}
+
+
+def _last_deployed(snapshot: base.Snapshot) -> dict[str, datetime]:
+    clean = base.fields_of(base.Deployment)["created_at"].bound.clean
+    newest: dict[str, datetime] = {}
+    for deployment in snapshot.deployments:
+        if deployment.status == Deployment.Status.SUCCEEDED and not (deployment.preview or deployment.is_preview):
+            moment = clean(deployment.finished_at or deployment.created_at)
+            newest[deployment.app] = max(moment, newest.get(deployment.app, moment))
+    return newest

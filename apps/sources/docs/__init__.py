@@ -1,0 +1,1 @@
+"""Documentation: chunks of pages, their index, and queries."""

@@ -1,0 +1,1 @@
+"""Repositories: fetched by git into mirrors, read by pygit2."""

@@ -1,0 +1,289 @@
+"""Mirrors: what was fetched of organizations' repositories, kept in DATA_DIR/mirrors and refreshed behind answers.
+
+mirrors/<digest of url and key>/
+  lock                one fetch at a time, across processes
+  current → g-…       a bare repository; `stamps/` in it says what was fetched when
+  g-…                 the one before stays until the next one, for readers that are still in it
+"""
+
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import pygit2
+from django.conf import settings
+
+from apps.net.outbound import NotAllowed, checked, https_destination
+from apps.sources.git.fetch import FetchFailed, RefMissing, Remote, fetch_command, remove_leftovers, run
+from apps.sources.git.objects import commit_named, open_at
+from apps.sources.git.refs import names_of, ref_not_found
+from apps.sources.git.single_flight import Busy, Failures, Flights, file_lock, slot
+from apps.web.exceptions import InvalidInput, Unavailable
+
+# All in seconds.
+FRESH_FOR = 60.0
+STALE_AFTER = 3 * FRESH_FOR
+FIRST_WAIT = 10.0  # how long a caller waits for what was never fetched
+FETCH_LIMIT = 60.0  # how long a fetch may take when nobody waits, or nobody waits any more
+CARRY_OVER = 7 * 24 * 3600.0
+MAX_CARRIED = 20
+MAX_PACKS = 50
+
+# Of this process.
+_first_slots = threading.BoundedSemaphore(2)
+_refresh_slots = threading.BoundedSemaphore(4)
+_flights = Flights()
+_failures = Failures()
+
+now: Callable[[], float] = time.time
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What is known of one ref: its full name at the remote, its commit, and when (Unix time) that was last so."""
+
+    ref: str
+    name: str
+    commit: str
+    fetched_at: float
+    tried_at: float
+    failed: bool = False
+
+    @property
+    def is_fresh(self) -> bool:
+        # A clock that was set back makes ages negative: then nothing is fresh.
+        return 0 <= now() - self.tried_at < FRESH_FOR
+
+    @property
+    def is_stale(self) -> bool:
+        """The last refresh failed, or nobody asked for so long that this says little about today."""
+        return self.failed or now() - self.fetched_at > STALE_AFTER
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """The newest commit that is known of a ref, and the repository that has it."""
+
+    generation: Path
+    commit: str
+    is_stale: bool
+
+
+class Mirror:
+    """One repository of one organization. `key` keeps organizations apart: mirrors are never shared between them."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self.url = _https_only(url)
+        self.folder = settings.DATA_DIR / "mirrors" / _digest(f"{key}\0{self.url}")
+
+    def generation(self) -> Path | None:
+        """The repository to read now. Resolved once for each answer, since another may take its place."""
+        try:
+            return self.folder / (self.folder / "current").readlink()
+        except OSError:
+            return None
+
+    def latest(self, ref: str) -> Latest:
+        """The ref's newest known commit. Raises InvalidInput (ref_not_found), Unavailable.
+
+        What was never fetched is waited for, at most FIRST_WAIT. What is older than FRESH_FOR is answered as it is
+        and refreshed behind.
+        """
+        known = self.known(ref)
+        if known is None:
+            self._wait_for_first(ref)
+            known = self.known(ref)
+        if known is None:
+            raise unavailable()
+        generation, stamp = known
+        if not stamp.is_fresh:
+            _flights.start((self.folder, ref), lambda: self._refresh(ref))
+        return Latest(generation, stamp.commit, stamp.is_stale)
+
+    def known(self, ref: str) -> tuple[Path, Stamp] | None:
+        generation = self.generation()
+        stamp = _read_stamp(generation, ref) if generation else None
+        return (generation, stamp) if generation and stamp else None
+
+    def _wait_for_first(self, ref: str) -> None:
+        """The fetch goes on when the caller has gone: a large repository is there for the next one who asks."""
+        try:
+            _failures.check(self.folder, ref)
+            _flights.start((self.folder, ref), lambda: self._fetch_first(ref)).result(FIRST_WAIT)
+        except RefMissing:
+            raise ref_not_found() from None
+        except (FetchFailed, OSError, pygit2.GitError):  # OSError: also TimeoutError, and a full disk
+            raise unavailable() from None
+
+    def _fetch_first(self, ref: str) -> None:
+        started = time.monotonic()
+        with self._turn(FIRST_WAIT):
+            if self.known(ref):  # another process was quicker
+                return
+            left = FIRST_WAIT - (time.monotonic() - started)
+            with slot(_first_slots, seconds=left), _failures.remembered(self.folder, ref):
+                self._fetch_or_build(ref)
+        self._renew_if_crowded()
+
+    def _fetch_or_build(self, ref: str) -> None:
+        generation = self.generation()
+        if generation:
+            self._fetch_into(generation, ref)
+        else:
+            self._build([ref])
+
+    def _refresh(self, ref: str) -> None:
+        with suppress(Busy), self._turn(0), slot(_refresh_slots, seconds=0):
+            known = self.known(ref)
+            if known is None or known[1].is_fresh:
+                return
+            generation, stamp = known
+            try:
+                self._fetch_into(generation, ref, stamp.name)
+            except RefMissing:
+                # The branch is gone. Its commits stay, and can still be named by sha.
+                _stamp_path(generation, ref).unlink(missing_ok=True)
+            except FetchFailed:
+                _write_stamp(generation, Stamp(**asdict(stamp) | {"tried_at": now(), "failed": True}))
+                raise
+        self._renew_if_crowded()
+
+    def _fetch_into(self, generation: Path, ref: str, likely_name: str | None = None) -> None:
+        """Fetch a ref and stamp it. Raises RefMissing, FetchFailed."""
+        local = f"refs/mirror/{_digest(ref)}"
+        remote = remote_of(self.url)
+        names = sorted(names_of(ref), key=lambda name: name != likely_name)
+        for name in names:
+            try:
+                command = fetch_command(remote, name, local, path=os.environ.get("PATH", os.defpath))
+                run(command, generation, seconds=FETCH_LIMIT)
+            except RefMissing:
+                continue
+            except FetchFailed:
+                remove_leftovers(generation)
+                raise
+            commit = _commit_in(generation, local)
+            if commit is None:
+                raise RefMissing("The ref does not lead to a commit.")
+            _write_stamp(generation, Stamp(ref, name, commit, fetched_at=now(), tried_at=now()))
+            return
+        raise RefMissing("The repository has no such ref.")
+
+    def _renew_if_crowded(self) -> None:
+        generation = self.generation()
+        if generation and len(list(generation.glob("objects/pack/*.pack"))) > MAX_PACKS:
+            _flights.start((self.folder, ""), self._renew)
+
+    def _renew(self) -> None:
+        """Fetch everything that is in use afresh: one small pack for each ref instead of all that ever was."""
+        with suppress(Busy), self._turn(0):
+            generation = self.generation()
+            if generation is None:
+                return
+            stamps = sorted(_stamps(generation), key=lambda stamp: -stamp.fetched_at)[:MAX_CARRIED]
+            self._build([stamp.ref for stamp in stamps if now() - stamp.fetched_at < CARRY_OVER])
+
+    def _build(self, refs: list[str]) -> None:
+        """A new repository takes the place of the one before, or nothing remains of it."""
+        new = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
+        try:
+            pygit2.init_repository(new, bare=True)
+            (new / "stamps").mkdir()
+            for ref in refs:
+                with suppress(*([RefMissing] if len(refs) > 1 else [])):
+                    self._fetch_into(new, ref)
+            self._put_in_place(new)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+    def _put_in_place(self, new: Path) -> None:
+        before = self.generation()
+        target = self.folder / new.name.replace("new-", "g-", 1)
+        new.rename(target)
+        link = self.folder / "next"
+        link.unlink(missing_ok=True)
+        link.symlink_to(target.name)
+        link.replace(self.folder / "current")
+        for old in self.folder.glob("g-*"):
+            if old not in (target, before):
+                shutil.rmtree(old, ignore_errors=True)
+
+    @contextmanager
+    def _turn(self, seconds: float) -> Iterator[None]:
+        """The mirror is ours. Raises Busy. What a process that died in the middle left behind is removed."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with file_lock(self.folder / "lock", seconds=seconds):
+            for leftover in self.folder.glob("new-*"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            yield
+
+
+def remote_of(url: str) -> Remote:
+    """The only way from a URL to something that git is told to fetch: https, at addresses that were checked."""
+    try:
+        found = checked(https_destination(url))
+    except NotAllowed as refusal:
+        raise FetchFailed(str(refusal)) from None
+    return Remote(found.destination.url, found.curl_resolve)
+
+
+def _https_only(url: str) -> str:
+    try:
+        return https_destination(url).url
+    except NotAllowed:
+        raise InvalidInput.because(
+            "applicationId",
+            "This application's repository has no https address that can be read here.",
+            "no_repository",
+        ) from None
+
+
+def unavailable() -> Unavailable:
+    # Never the other side's words: they may name hosts, paths and accounts.
+    return Unavailable("The repository could not be read.", retry_after=10)
+
+
+def _commit_in(generation: Path, name: str) -> str | None:
+    try:
+        return commit_named(open_at(generation), name)
+    except pygit2.GitError as damage:
+        raise FetchFailed(f"The mirror is damaged: {damage}") from None
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:40]
+
+
+def _stamp_path(generation: Path, ref: str) -> Path:
+    return generation / "stamps" / f"{_digest(ref)}.json"
+
+
+def _read_stamp(generation: Path, ref: str) -> Stamp | None:
+    return _parse(_stamp_path(generation, ref))
+
+
+def _stamps(generation: Path) -> list[Stamp]:
+    return [stamp for path in generation.glob("stamps/*.json") if (stamp := _parse(path))]
+
+
+def _parse(path: Path) -> Stamp | None:
+    try:
+        return Stamp(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _write_stamp(generation: Path, stamp: Stamp) -> None:
+    path = _stamp_path(generation, stamp.ref)
+    # Readers do not hold the lock: they see the old stamp or the new one.
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(asdict(stamp)))
+    new.replace(path)

@@ -1,0 +1,277 @@
+"""Repositories as they are at one commit: which commit a ref means, and the directories and files in it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pygit2
+from django.conf import settings
+from pygit2.enums import FileMode, ObjectType
+
+from apps.orgs.repositories import LOCAL_CHECKOUT
+from apps.sources.git.chunks import piece_of
+from apps.sources.git.fetch import BLOB_LIMIT
+from apps.sources.git.mirrors import Mirror, unavailable
+from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of
+from apps.sources.git.paths import display_name, parts_of, path_problem
+from apps.sources.git.refs import HEAD, full_sha, names_of, ref_not_found, short_sha
+from apps.sources.git.secret_files import is_secret
+from apps.web.exceptions import InvalidInput
+
+# A directory of some 200,000 names. A larger one would take the memory of the whole process.
+MAX_TREE_BYTES = 8 * 1024 * 1024
+
+EntryType = Literal["file", "directory", "symlink", "submodule"]
+TYPES: dict[int, EntryType] = {
+    int(FileMode.TREE): "directory",
+    int(FileMode.LINK): "symlink",
+    int(FileMode.COMMIT): "submodule",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a repository is: an https URL, or LOCAL_CHECKOUT.
+
+    `key` names the organization and the connection. There is one mirror for each key and URL.
+    """
+
+    url: str
+    default_branch: str | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a directory. `size` is in bytes: null for what is no file or link, and for a file left remote."""
+
+    path: str
+    name: str
+    type: EntryType
+    size: int | None
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChunk:
+    """A piece of a file. `size` and `next_offset` count the file's bytes."""
+
+    path: str
+    sha: str
+    size: int
+    encoding: str
+    content: str
+    is_truncated: bool
+    next_offset: int | None
+
+
+Entries = list[Entry]
+
+
+class Repository:
+    """A repository at one commit. Nothing of a working tree is ever read, only what is committed."""
+
+    def __init__(self, repository: pygit2.Repository, commit_sha: str, ref: str, *, is_stale: bool) -> None:
+        self.ref = ref
+        self.commit_sha = commit_sha
+        self.is_stale = is_stale
+        self._repository = repository
+
+    def list(self, path: str) -> Entries:
+        """Everything in a directory: directories first, then by name (code points).
+
+        Raises InvalidInput (path_not_found, not_a_directory, too_large) and Unavailable.
+        """
+        parts = parts_of(path)
+        with _readable():
+            tree = self._root()
+            for position, part in enumerate(parts):
+                entry = self._entry(tree, part)
+                if entry.filemode != FileMode.TREE:
+                    # In the middle of a path nothing can follow; at its end it is there, but is something else.
+                    raise _not_a_directory(entry) if position == len(parts) - 1 else _not_found()
+                tree = self._tree(entry.id)
+            prefix = "".join(f"{part}/" for part in parts)
+            found = [(entry.raw_name, self._described(prefix, entry)) for entry in tree]
+        found.sort(key=lambda pair: (pair[1].type != "directory", pair[1].name, pair[0]))
+        return [entry for _, entry in found]
+
+    def read(self, path: str, offset: int, max_bytes: int) -> FileChunk:
+        """A piece of a file, or the text of a symbolic link: where it leads, not what is there.
+
+        Raises InvalidInput (path_not_found, is_directory, not_a_directory, secret_file, too_large, out_of_range)
+        and Unavailable.
+        """
+        parts = parts_of(path)
+        if not parts:
+            raise path_problem("This is a directory: list_files lists it.", "is_directory")
+        with _readable():
+            entry = self._find(parts)
+            _check_readable_type(entry, path)
+            data = self._content(entry.id)
+        piece = piece_of(data, offset, max_bytes)
+        return FileChunk(
+            path="/".join(parts),
+            sha=str(entry.id),
+            size=len(data),
+            encoding=piece.encoding,
+            content=piece.content,
+            is_truncated=piece.next_offset is not None,
+            next_offset=piece.next_offset,
+        )
+
+    def _find(self, parts: tuple[str, ...]) -> Any:
+        tree = self._root()
+        for part in parts[:-1]:
+            entry = self._entry(tree, part)
+            if entry.filemode != FileMode.TREE:
+                raise _not_found()
+            tree = self._tree(entry.id)
+        return self._entry(tree, parts[-1])
+
+    def _root(self) -> pygit2.Tree:
+        commit = self._repository.get(self.commit_sha)
+        if not isinstance(commit, pygit2.Commit):
+            raise GitError("This is no commit.")
+        return self._tree(commit.tree_id)
+
+    def _tree(self, oid: pygit2.Oid) -> pygit2.Tree:
+        if (size_of(self._repository, oid) or 0) > MAX_TREE_BYTES:
+            raise path_problem("The directory is too large.", "too_large")
+        tree = self._repository.get(oid)
+        if not isinstance(tree, pygit2.Tree):
+            raise GitError("A tree names something as a directory that is none.")
+        return tree
+
+    def _entry(self, tree: pygit2.Tree, name: str) -> Any:
+        try:
+            return tree[name]
+        except KeyError:
+            raise _not_found() from None
+
+    def _described(self, prefix: str, entry: Any) -> Entry:
+        name = display_name(entry.raw_name)
+        type = TYPES.get(entry.filemode, "file")
+        size = size_of(self._repository, entry.id) if type in ("file", "symlink") else None
+        return Entry(prefix + name, name, type, size, str(entry.id))
+
+    def _content(self, oid: pygit2.Oid) -> bytes:
+        size = size_of(self._repository, oid)
+        # The remote was asked to leave these away. One that does not, and the checkout, have them all the same.
+        if size is None or size >= BLOB_LIMIT:
+            raise path_problem("The file has 1 MiB or more, which is too large to answer.", "too_large")
+        kind, data = self._repository.odb.read(oid)
+        if kind != ObjectType.BLOB:
+            raise GitError("A tree names something as a file that is none.")
+        content: bytes = data
+        return content
+
+
+def open_repository(location: Location, ref: str | None, *, pinned_commit: str | None = None) -> Repository:
+    """The repository at `ref`: a branch, a tag, HEAD or a commit's sha; None is the application's branch, or HEAD.
+
+    `pinned_commit` is the commit of a cursor: exactly that is read, whatever `ref` has become.
+    Raises InvalidInput (no_repository, ref_not_found, bad_cursor) and Unavailable.
+    """
+    asked = ref if ref is not None else location.default_branch or HEAD
+    names_of(asked)  # what cannot be a ref goes no further
+    opener = _open_checkout if location.url == LOCAL_CHECKOUT else _open_mirror
+    with _readable():
+        return opener(location, asked, ref is None, pinned_commit)
+
+
+def _open_mirror(location: Location, asked: str, is_default: bool, pinned_commit: str | None) -> Repository:
+    mirror = Mirror(location.url, location.key)
+    known = mirror.known(asked)
+    sha = pinned_commit or full_sha(asked) or (short_sha(asked) if known is None else None)
+    generation = mirror.generation()
+    if sha and generation:
+        repository = open_at(generation)
+        if commit := commit_with(repository, sha):
+            # A branch that was named may have moved since; a commit that was named is what it is.
+            is_stale = known is not None and known[1].is_stale and not full_sha(asked)
+            return Repository(repository, commit, asked, is_stale=is_stale)
+    try:
+        latest = mirror.latest(pinned_commit or asked)
+    except InvalidInput:
+        raise _bad_cursor() if pinned_commit else _missing(asked, is_default) from None
+    return Repository(open_at(latest.generation), latest.commit, asked, is_stale=latest.is_stale)
+
+
+def _open_checkout(location: Location, asked: str, is_default: bool, pinned_commit: str | None) -> Repository:
+    """Read in place: pygit2 knows worktrees and detached heads, a mirror of it would only be older than it.
+
+    Commits are all that is looked at, so uncommitted work does not show.
+    """
+    if settings.PORTHOLE_ENV != "local" or not (settings.BASE_DIR / ".git").exists():
+        raise InvalidInput.because(
+            "applicationId",
+            "This application's repository is the server's own checkout, and there is none.",
+            "no_repository",
+        )
+    repository = open_at(settings.BASE_DIR)
+    name, commit = asked, _in_checkout(repository, asked)
+    if commit is None and is_default:  # a checkout need not have the application's branch
+        name, commit = head_branch(repository) or HEAD, commit_named(repository, HEAD)
+    if pinned_commit:
+        commit = commit_with(repository, pinned_commit)
+    if commit is None:
+        raise _bad_cursor() if pinned_commit else _missing(HEAD if is_default else asked, is_default)
+    return Repository(repository, commit, name, is_stale=False)
+
+
+def _in_checkout(repository: pygit2.Repository, asked: str) -> str | None:
+    for name in names_of(asked):
+        if commit := commit_named(repository, name):
+            return commit
+    sha = full_sha(asked) or short_sha(asked)
+    return commit_with(repository, sha) if sha else None
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """What is damaged, or hostile beyond what the rules above cover, could not be read; that is all anybody is told."""
+    try:
+        yield
+    except (GitError, OSError):
+        raise unavailable() from None
+
+
+def _check_readable_type(entry: Any, path: str) -> None:
+    match TYPES.get(entry.filemode, "file"):
+        case "directory":
+            raise path_problem("This is a directory: list_files lists it.", "is_directory")
+        case "submodule":
+            raise path_problem("This is a submodule: another repository, which is not read.", "is_directory")
+        case _ if path.endswith("/"):
+            raise _not_a_directory(entry)
+        case _ if is_secret(path):
+            raise path_problem("Files of this kind hold secrets, and are not answered.", "secret_file")
+
+
+def _not_a_directory(entry: Any) -> InvalidInput:
+    type = TYPES.get(entry.filemode, "file")
+    sentence = {
+        "symlink": "This is a symbolic link, which is not followed.",
+        "submodule": "This is a submodule: another repository, which is not read.",
+    }.get(type, "This is a file: get_file reads it.")
+    return path_problem(sentence, "not_a_directory")
+
+
+def _not_found() -> InvalidInput:
+    return path_problem("There is nothing at this path in the repository.", "path_not_found")
+
+
+def _missing(asked: str, is_default: bool) -> InvalidInput:
+    if not is_default:
+        return ref_not_found()
+    if asked == HEAD:
+        return ref_not_found("The repository has no commits yet.")
+    return ref_not_found("The application's branch is not in the repository.")
+
+
+def _bad_cursor() -> InvalidInput:
+    return InvalidInput.because(
+        "cursor", "The commit that this list was reading is no longer there: start again.", "bad_cursor"
+    )

@@ -1,0 +1,137 @@
+"""Who fetches when: one at a time for each mirror, few at once in each process, nobody right after a failure."""
+
+import fcntl
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+
+from apps.sources.git.fetch import FetchFailed, RefMissing
+
+logger = logging.getLogger(__name__)
+
+FAILURE_MEMORY = 10.0  # seconds
+MAX_MEMORIES = 1000
+POLL = 0.02
+
+Key = tuple[Path, str]
+
+
+class Busy(FetchFailed):
+    """Somebody else is at it, and it was not our turn in time."""
+
+
+@contextmanager
+def file_lock(path: Path, *, seconds: float) -> Iterator[None]:
+    """Hold a lock that excludes other threads and other processes. Raises Busy after `seconds`."""
+    deadline = time.monotonic() + seconds
+    # flock belongs to the open file: each open is a separate holder, and the end of a process lets go.
+    handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise Busy("Another fetch of this repository is running.") from None
+                time.sleep(POLL)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def slot(slots: threading.Semaphore, *, seconds: float) -> Iterator[None]:
+    """Hold one of the process's few slots. Raises Busy after `seconds`."""
+    if not slots.acquire(timeout=max(0.0, seconds)):
+        raise Busy("Too many repositories are being fetched.")
+    try:
+        yield
+    finally:
+        slots.release()
+
+
+class Flights:
+    """Work in threads, at most one for each key: whoever asks while it runs gets the same future."""
+
+    def __init__(self) -> None:
+        self._running: dict[Key, Future[None]] = {}
+        self._guard = threading.Lock()
+
+    def start(self, key: Key, work: Callable[[], None]) -> Future[None]:
+        with self._guard:
+            if key in self._running:
+                return self._running[key]
+            future: Future[None] = Future()
+            self._running[key] = future
+        # A daemon: a server that stops does not wait for a slow remote.
+        threading.Thread(target=self._run, args=(key, work, future), name="fetch", daemon=True).start()
+        return future
+
+    def _run(self, key: Key, work: Callable[[], None], future: Future[None]) -> None:
+        error: Exception | None = None
+        try:
+            work()
+        except FetchFailed as failure:
+            error = failure
+            fields = {"mirror": key[0].name, "why": str(failure)}
+            logger.warning("A repository was not fetched.", extra={"fields": fields})
+        except Exception as bug:  # Whoever waits must hear of it, and a refresh has nobody who waits.
+            error = bug
+            logger.exception("A fetch ended unexpectedly.")
+        with self._guard:
+            del self._running[key]
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+
+class Failures:
+    """What failed lately in this process, so that callers do not hammer a repository that is down."""
+
+    def __init__(self) -> None:
+        self._until: dict[Key, tuple[float, FetchFailed]] = {}
+        self._guard = threading.Lock()
+
+    @contextmanager
+    def remembered(self, folder: Path, ref: str) -> Iterator[None]:
+        """Raise what failed lately, or run the body and remember its failure.
+
+        A missing ref is remembered for that ref, anything else for the whole mirror. What took long to fail
+        (a repository over the size cap) is left alone for longer.
+        """
+        self.check(folder, ref)
+        started = time.monotonic()
+        try:
+            yield
+        except Busy:
+            raise
+        except FetchFailed as failure:
+            took = time.monotonic() - started
+            key = (folder, ref if isinstance(failure, RefMissing) else "")
+            self._remember(key, time.monotonic() + FAILURE_MEMORY + 10 * took, failure)
+            raise
+
+    def check(self, folder: Path, ref: str) -> None:
+        """Raises the failure that is remembered."""
+        for key in ((folder, ref), (folder, "")):
+            until, failure = self._until.get(key, (0.0, None))
+            if failure is not None and time.monotonic() < until:
+                raise type(failure)(*failure.args)
+
+    def forget(self) -> None:
+        with self._guard:
+            self._until.clear()
+
+    def _remember(self, key: Key, until: float, failure: FetchFailed) -> None:
+        with self._guard:
+            if len(self._until) >= MAX_MEMORIES:
+                # The oldest goes: dicts keep the order of insertion.
+                del self._until[next(iter(self._until))]
+            self._until[key] = (until, failure)

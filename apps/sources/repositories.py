@@ -1,0 +1,15 @@
+"""From an application to the repository that it is built from."""
+
+from apps.orgs.app_scope import AppScope
+from apps.sources.git.repository import Location, Repository, open_repository
+from apps.web.exceptions import InvalidInput
+
+
+def repository_of(app: AppScope, ref: str | None, commit: str | None = None) -> Repository:
+    """The application's repository at `ref`, or at exactly `commit`. Raises InvalidInput and Unavailable."""
+    found = app.repository()
+    if found is None:
+        raise InvalidInput.because(
+            "applicationId", "This application has no repository that can be read here.", "no_repository"
+        )
+    return open_repository(Location(found.url, found.branch, found.owner), ref, pinned_commit=commit)

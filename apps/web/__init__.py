@@ -1,0 +1,1 @@
+"""What every door and every page shares."""

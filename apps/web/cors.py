@@ -1,0 +1,66 @@
+"""Which other sites' pages may read answers (CORS), and what a preflight is told.
+
+django-cors-headers has one policy for all paths and answers a preflight with 200; the contract has two policies and
+says 204.
+"""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import patch_vary_headers
+
+from apps.net.addresses import host_of, is_loopback
+from apps.web.surfaces import surface_of
+
+ACCEPTED = "Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id"
+EXPOSED = "WWW-Authenticate, Retry-After, X-Request-Id, ETag"
+
+
+class CorsMiddleware:
+    """For /api/v1/, /mcp and what clients ask to be let in. OPTIONS is answered here, before authentication."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        surface = surface_of(request)
+        if surface.is_page:
+            return self.get_response(request)
+        if request.method == "OPTIONS":
+            response: HttpResponseBase = HttpResponse(status=204, headers={"Allow": _methods(surface.is_open)})
+            del response["Content-Type"]
+        else:
+            response = self.get_response(request)
+        _add_headers(request, response, surface.is_open)
+        return response
+
+
+def _methods(is_for_all: bool) -> str:
+    return "GET, POST, OPTIONS" if is_for_all else "POST, OPTIONS"
+
+
+def is_foreign(request: HttpRequest) -> bool:
+    """Whether a page of a site that is not allowed sent this. Programs send no Origin and are never foreign."""
+    origin = request.META.get("HTTP_ORIGIN")
+    return origin is not None and not _is_allowed(origin)
+
+
+def _is_allowed(origin: str) -> bool:
+    if origin in settings.ALLOWED_ORIGINS:
+        return True
+    return settings.IS_LOCAL and origin.startswith(("http://", "https://")) and is_loopback(host_of(origin))
+
+
+def _add_headers(request: HttpRequest, response: HttpResponseBase, is_for_all: bool) -> None:
+    if not is_for_all:
+        patch_vary_headers(response, ("Origin",))
+    origin = request.META.get("HTTP_ORIGIN")
+    if origin is None or not (is_for_all or _is_allowed(origin)):
+        return
+    response["Access-Control-Allow-Origin"] = "*" if is_for_all else origin
+    response["Access-Control-Expose-Headers"] = EXPOSED
+    if request.method == "OPTIONS":
+        response["Access-Control-Allow-Methods"] = _methods(is_for_all)
+        response["Access-Control-Allow-Headers"] = ACCEPTED
+        response["Access-Control-Max-Age"] = "7200"

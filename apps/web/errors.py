@@ -1,0 +1,115 @@
+"""Every error's JSON: `{"code", "detail", "requestId"}`. The only place that catches everything.
+
+DRF hands exceptions of tool calls to `exception_handler`; Django hands everything else to the handler* views.
+"""
+
+import logging
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.db import Error as DatabaseError
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.http.request import UnreadablePostError
+from django.template.loader import render_to_string
+
+from apps.web.exceptions import InvalidInput, Refused, Unavailable
+from apps.web.render import json_response
+from apps.web.surfaces import surface_of
+
+log = logging.getLogger("porthole.errors")
+
+INTERNAL = "Something went wrong here. Quote the request id when you report it."
+
+
+def describe(error: Exception, request_id: str) -> Refused:
+    """What is answered for an exception. A bug is logged with its traceback, and tells nothing but the id."""
+    match error:
+        case Refused():
+            return error
+        case InvalidInput():
+            refused = Refused(422, "invalid_input", "")
+            refused.detail = [problem.as_json() for problem in error.problems]  # type: ignore[assignment]
+            return refused
+        case Unavailable():
+            return Refused(503, "unavailable", str(error), {"Retry-After": str(error.retry_after)})
+        case RequestDataTooBig():
+            return Refused(413, "too_large", "The body is too large.")
+        case UnreadablePostError():
+            return describe(InvalidInput.because(None, "The body ended too early.", "json_invalid"), request_id)
+    fields = {"fields": {"requestId": request_id}}
+    if isinstance(error, DatabaseError) and is_unreachable(error):
+        log.error("the database cannot be reached: %s", type(error).__name__, extra=fields)
+        return Refused(503, "unavailable", "The database cannot be reached.", {"Retry-After": "5"})
+    log.error("a bug answered a request", exc_info=error, extra=fields)
+    return Refused(500, "internal", INTERNAL)
+
+
+def respond(request: HttpRequest, refused: Refused) -> HttpResponse:
+    body = {"code": refused.code, "detail": refused.detail, "requestId": request_id_of(request)}
+    return json_response(body, refused.status, refused.headers)
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
+    """DRF's EXCEPTION_HANDLER."""
+    request = context["request"]._request
+    return respond(request, describe(error, request_id_of(request)))
+
+
+def request_id_of(request: HttpRequest) -> str:
+    return getattr(request, "id", "")
+
+
+# Django's handlers, and what answers before any view
+
+
+def bad_host(request: HttpRequest) -> HttpResponse:
+    return _refuse(request, Refused(400, "bad_host", "This host name is not served here."))
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refuse(request, Refused(400, "bad_request", "The request cannot be read."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _page(request, 403)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return _page(request, 403)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _refuse(request, Refused(404, "not_found", "There is nothing at this path. See /api/v1/openapi.json."))
+
+
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Of pages only; tools have a limit of their own."""
+    response = _page(request, 429)
+    response["Retry-After"] = "60"
+    return response
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _refuse(request, Refused(500, "internal", INTERNAL))
+
+
+def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """In the shape that is expected at this path."""
+    return surface_of(request).refuse(request, refused)
+
+
+def respond_with_page(request: HttpRequest, refused: Refused) -> HttpResponse:
+    return _page(request, refused.status)
+
+
+def _page(request: HttpRequest, status: int) -> HttpResponse:
+    page = render_to_string("error.html", {"status": status, "request_id": request_id_of(request)})
+    return HttpResponse(page, status=status)
+
+
+def is_unreachable(error: DatabaseError) -> bool:
+    cause = error.__cause__
+    if name := getattr(cause, "sqlite_errorname", None):  # SQLite says OperationalError to bad SQL too
+        return str(name).startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR"))
+    return isinstance(error, OperationalError | InterfaceError)

@@ -1,0 +1,38 @@
+"""How often somebody may ask: token buckets in each worker's memory, so that a look costs no query."""
+
+import threading
+from ipaddress import IPv6Address, ip_address
+
+MAX_KEYS = 10_000
+
+
+class Buckets:
+    """Token buckets by key: `burst` at once, `per_second` in the long run. Thread-safe."""
+
+    def __init__(self, burst: int, per_second: float) -> None:
+        self.burst = burst
+        self.per_second = per_second
+        self._buckets: dict[str, tuple[float, float]] = {}  # key → tokens left, and when that was
+        self._lock = threading.Lock()
+
+    def take(self, key: str, now: float) -> float:
+        """Takes a token, and answers 0.0; or the seconds until there is one."""
+        with self._lock:
+            left, then = self._buckets.pop(key, (float(self.burst), now))
+            left = min(self.burst, left + (now - then) * self.per_second)
+            wait = 0.0 if left >= 1 else (1 - left) / self.per_second
+            self._buckets[key] = (left - 1 if wait == 0.0 else left, now)
+            while len(self._buckets) > MAX_KEYS:
+                del self._buckets[next(iter(self._buckets))]  # the one that asked longest ago
+        return wait
+
+
+def network_of(address: str) -> str:
+    """An IPv4 address; of IPv6 the /64, which is what one subscriber has."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))

@@ -1,0 +1,150 @@
+"""What happens around every request: its id, its host, its client, its log line; and what only pages need.
+
+Sessions, CSRF and messages are for pages. A request to a tool passes them by: that is most of a lean answer.
+"""
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.security import SecurityMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+from apps.web.csp import page_policy
+from apps.web.errors import bad_host
+from apps.web.surfaces import surface_of
+
+access_log = logging.getLogger("porthole.access")
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+REQUEST_ID = re.compile(r"^[A-Za-z0-9-]{1,64}\Z")
+SECRET_IN_PATH = re.compile(r"^(/account/(?:invitations|password/reset/key)/).+", re.DOTALL)
+CONTENT_SECURITY_POLICY = page_policy()
+
+# Of every page, also of one that is answered before Django's own middleware. The API's reader has its own policy.
+PAGE_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class RequestMiddleware:
+    """Outermost: every answer, whatever it is, passes here."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        started = time.perf_counter()
+        inbound = request.META.get("HTTP_X_REQUEST_ID", "")
+        request.id = inbound if REQUEST_ID.match(inbound) else uuid.uuid4().hex  # type: ignore[attr-defined]
+        _believe_proxies(request)
+        response = self._answer(request)
+        response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            for name, value in PAGE_HEADERS.items():
+                response.headers.setdefault(name, value)
+        # RFC 9110 §8.6: none with 204, and with 304 only the length that the whole document would have.
+        if isinstance(response, HttpResponse) and response.status_code not in (204, 304):
+            response.headers.setdefault("Content-Length", str(len(response.content)))
+        _log(request, response, started)
+        return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info not in ("/healthz", "/readyz"):  # load balancers ask these by address
+            try:
+                request.get_host()
+            except DisallowedHost:
+                return bad_host(request)
+        return self.get_response(request)
+
+
+def _believe_proxies(request: HttpRequest) -> None:
+    """Sets `client_address`: the right-most hop that is not a trusted proxy; takes the scheme from such a proxy."""
+    hops = [_plain(request.META.get("REMOTE_ADDR", ""))]
+    if settings.TRUSTED_PROXIES and _is_trusted(hops[0]):
+        forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        hops += [_plain(hop.strip()) for hop in reversed(forwarded) if hop.strip()]
+        if request.META.get("HTTP_X_FORWARDED_PROTO") == "https":
+            request.environ["wsgi.url_scheme"] = "https"  # type: ignore[attr-defined]
+    request.client_address = next(  # type: ignore[attr-defined]
+        (hop for hop in hops if not _is_trusted(hop)), hops[-1]
+    )
+
+
+def _plain(hop: str) -> str:
+    # On a socket for both families IPv4 peers come as ::ffff:10.0.0.1, which is in no IPv4 network.
+    return hop.removeprefix("::ffff:") if "." in hop else hop
+
+
+def _is_trusted(hop: str) -> bool:
+    if not settings.TRUSTED_PROXIES:
+        return False
+    try:
+        address = ip_address(hop)
+    except ValueError:
+        return False
+    return any(address in network for network in settings.TRUSTED_PROXIES)
+
+
+def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> None:
+    # Neither query strings nor headers: both can carry credentials. Nor the links that mails carry.
+    fields = {
+        "requestId": request.id,  # type: ignore[attr-defined]
+        "method": request.method,
+        "path": SECRET_IN_PATH.sub(r"\1…", request.path_info)[:200],
+        "status": response.status_code,
+        "durationMs": round((time.perf_counter() - started) * 1000, 1),
+        "client": request.client_address[:45],  # type: ignore[attr-defined]
+    }
+    if organization := getattr(request, "organization_id", None):
+        fields["organization"] = organization
+    access_log.info("%s %s %s", request.method, fields["path"], response.status_code, extra={"fields": fields})
+
+
+class PagesOnly:
+    """Mixed into a middleware: requests to the API pass it by."""
+
+    get_response: Any
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if surface_of(request).is_page:
+            return super().__call__(request)  # type: ignore[misc]
+        response: HttpResponseBase = self.get_response(request)
+        return response
+
+
+class PageSecurity(PagesOnly, SecurityMiddleware):
+    pass
+
+
+class PageStatics(PagesOnly, WhiteNoiseMiddleware):
+    pass
+
+
+class PageSessions(PagesOnly, SessionMiddleware):
+    pass
+
+
+class PageCsrf(PagesOnly, CsrfViewMiddleware):
+    pass
+
+
+class PageUsers(PagesOnly, AuthenticationMiddleware):
+    pass
+
+
+class PageMessages(PagesOnly, MessageMiddleware):
+    pass

@@ -1,0 +1,47 @@
+"""What load balancers ask: is it alive, is it ready."""
+
+import logging
+
+from django.core.checks import Tags, run_checks
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse
+
+log = logging.getLogger("porthole.ready")
+
+_was_ready = False  # stays true for this process: migrations and rules about rows come before a release starts
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 while the process answers."""
+    return _plain("ok")
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when the database answers, every migration is applied and no setting is refused; 503 otherwise."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        problem = _what_is_missing()
+    except DatabaseError:
+        return _plain("the database does not answer", 503)
+    return _plain(problem, 503) if problem else _plain("ok")
+
+
+def _what_is_missing() -> str:
+    global _was_ready  # noqa: PLW0603  (see above)
+    if _was_ready:
+        return ""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return "migrations are not applied"
+    # At start-up the database may not have answered yet, and then these rules could not be looked at.
+    if broken := [found for found in run_checks(tags=[Tags.database], databases=["default"]) if found.is_serious()]:
+        log.error("not ready: %s", broken[0].msg)
+        return "a setting is refused; the log says which"
+    _was_ready = True
+    return ""
+
+
+def _plain(text: str, status: int = 200) -> HttpResponse:
+    return HttpResponse(text + "\n", status=status, content_type="text/plain", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,1 @@
+"""Commands about how Porthole is put together."""

@@ -1,0 +1,50 @@
+"""openapi.json: what each application says of itself, composed once and served as bytes."""
+
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import condition
+
+from apps.oauthmcp import openapi as oauth
+from apps.tools import schema as tools
+from apps.web.methods import reading_only
+
+
+def document() -> tuple[bytes, str]:
+    """openapi.json and its strong ETag. Made once."""
+    return _document_of(settings.PUBLIC_URL)
+
+
+@cache
+def _document_of(server: str) -> tuple[bytes, str]:
+    content = render(server)
+    return content, f'"{sha256(content).hexdigest()[:32]}"'
+
+
+def render(server: str) -> bytes:
+    """The document of an installation at `server`, as indented JSON."""
+    document = tools.build() | {"servers": [{"url": server}]}
+    components = document["components"]
+    components["schemas"] |= oauth.SCHEMAS
+    components["securitySchemes"]["oauth2"] = oauth.security_scheme(server)
+    document["paths"] |= oauth.PATHS
+    document["tags"].append(oauth.TAG)
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _etag(request: HttpRequest, *args: Any) -> str:
+    return document()[1]
+
+
+@reading_only
+@condition(etag_func=_etag)
+def openapi(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI document, with a strong ETag; 304 when the caller has it."""
+    response = HttpResponse(document()[0], content_type="application/json")
+    patch_cache_control(response, public=True, max_age=0, must_revalidate=True)
+    return response
