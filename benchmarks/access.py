@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.net.encryption import hash_of
 from apps.oauthmcp.models import AccessToken, Application, Authorization, idle_expiry
-from apps.oauthmcp.tokens import caller_with
+from apps.oauthmcp.tokens import authenticate_access_token
 from apps.orgs.callers import SCOPES
 from apps.orgs.models import Membership, Organization, User
 
@@ -50,18 +50,18 @@ def forget() -> None:
 
 def measure(register: Callable[[], bytes], token: str, batches: int) -> None:
     """Prints the CPU of one registration and of one check, and how many queries a check asks."""
-    assert caller_with(token) is not None
+    assert authenticate_access_token(token) is not None
     with CaptureQueriesContext(connection) as queries:
-        caller_with(token)
+        authenticate_access_token(token)
     number = len(queries)  # now: a request empties the log
     assert number == 1, queries.captured_queries
     for _ in range(20):
         register()
-        caller_with(token)
+        authenticate_access_token(token)
     registrations, checks = [], []
     for _ in range(batches):
         registrations.append(_cpu(register, 5))
-        checks.append(_cpu(lambda: caller_with(token), 50))
+        checks.append(_cpu(lambda: authenticate_access_token(token), 50))
     forget()
     print(f"registration of a client: {median(registrations) * 1e3:.2f} ms of CPU")
     print(f"check of an access token: {median(checks) * 1e3:.3f} ms of CPU, {number} query")

@@ -15,7 +15,7 @@ from apps.orgs.models.people import fold_email
 RULES = "At least 8 characters, not a common password, and unlike your name and address."
 
 
-class Plain(forms.Form):
+class LabelledFormMixin(forms.Form):
     """Mixed into a form: its labels stand above the fields, nothing is repeated inside them."""
 
     labels: dict[str, str] = {}
@@ -35,7 +35,7 @@ class Plain(forms.Form):
                 field.widget.attrs |= {"inputmode": "numeric", "autocapitalize": "none", "spellcheck": "false"}
 
 
-class LoginForm(Plain, account.LoginForm):
+class LoginForm(LabelledFormMixin, account.LoginForm):
     labels = {"login": "E-mail address", "remember": "Stay signed in on this device"}
     autocomplete = {"login": "username"}  # with the password: how browsers know what belongs together
 
@@ -43,15 +43,15 @@ class LoginForm(Plain, account.LoginForm):
         return fold_email(super().clean_login())
 
 
-class ReauthenticateForm(Plain, account.ReauthenticateForm):
+class ReauthenticateForm(LabelledFormMixin, account.ReauthenticateForm):
     pass
 
 
-class ChangePasswordForm(Plain, account.ChangePasswordForm):
+class ChangePasswordForm(LabelledFormMixin, account.ChangePasswordForm):
     labels = {"oldpassword": "Current password", "password1": "New password", "password2": "New password, once more"}
 
 
-class ResetPasswordForm(Plain, account.ResetPasswordForm):
+class ResetPasswordForm(LabelledFormMixin, account.ResetPasswordForm):
     labels = {"email": "E-mail address"}
 
     def clean_email(self) -> str:
@@ -59,23 +59,23 @@ class ResetPasswordForm(Plain, account.ResetPasswordForm):
         return str(super().clean_email())
 
 
-class ResetPasswordKeyForm(Plain, account.ResetPasswordKeyForm):
+class ResetPasswordKeyForm(LabelledFormMixin, account.ResetPasswordKeyForm):
     labels = {"password1": "New password", "password2": "New password, once more"}
 
 
-class CodeForm(Plain, mfa.AuthenticateForm):
+class CodeForm(LabelledFormMixin, mfa.AuthenticateForm):
     labels = {"code": "Code"}
 
 
-class CodeAgainForm(Plain, mfa.ReauthenticateForm):
+class CodeAgainForm(LabelledFormMixin, mfa.ReauthenticateForm):
     labels = {"code": "Code"}
 
 
-class ActivateTOTPForm(Plain, totp.ActivateTOTPForm):
+class ActivateTOTPForm(LabelledFormMixin, totp.ActivateTOTPForm):
     labels = {"code": "Code from the app"}
 
 
-class InvitedForm(Plain):
+class InvitedForm(LabelledFormMixin):
     """What somebody new chooses. The address is the invitation's: it cannot be chosen."""
 
     name = forms.CharField(label="Your name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "name"}))

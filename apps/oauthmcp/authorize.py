@@ -36,7 +36,7 @@ PARKED = Buckets(burst=30, per_second=0.2)
 DECISIONS = ("allow", "deny", "switch")
 
 
-class NotSentBack(Exception):
+class DirectError(Exception):
     """Told to the person, never to the app: there is no address that is surely the app's."""
 
     def __init__(self, reason: str, detail: str = "", status: int = 400, headers: dict[str, str] | None = None) -> None:
@@ -47,7 +47,7 @@ class NotSentBack(Exception):
         self.headers = headers or {}
 
 
-class SentBack(Exception):
+class RedirectError(Exception):
     """RFC 6749 §4.1.2.1: an error for the app, at its own address."""
 
     def __init__(self, redirect_uri: str, state: str | None, error: str, description: str) -> None:
@@ -58,7 +58,7 @@ class SentBack(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuthorizationRequest:
     """An authorization request that is in order."""
 
     parameters: Parameters
@@ -73,11 +73,11 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     views: dict[str | None, Callable[[HttpRequest], HttpResponseBase]] = {"GET": ask, "HEAD": ask, "POST": decide}
     try:
         if request.method not in views:
-            raise NotSentBack("method", status=405, headers={"Allow": "GET, HEAD, POST"})
+            raise DirectError("method", status=405, headers={"Allow": "GET, HEAD, POST"})
         response = views[request.method](request)
-    except SentBack as back:
+    except RedirectError as back:
         response = see_other(back.location)
-    except NotSentBack as refused:
+    except DirectError as refused:
         values = {"reason": refused.reason, "detail": refused.detail, "request_id": request_id_of(request)}
         response = render(request, "oauth/refused.html", values, status=refused.status)
         for name, value in refused.headers.items():
@@ -91,16 +91,21 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
 def ask(request: HttpRequest) -> HttpResponseBase:
     """Everything is checked before anybody signs in: an error then goes straight back to the app."""
     wanted = _wanted(request)
-    asked = check(wanted)
+    validated = check(wanted)
     if "none" in (value_of(wanted, "prompt") or "").split():  # OpenID Connect Core §3.1.2.6
         is_known = request.user.is_authenticated
         error = "consent_required" if is_known else "login_required"
-        raise SentBack(asked.redirect_uri, asked.state, error, "Somebody has to decide about this, on a page.")
+        raise RedirectError(
+            validated.redirect_uri,
+            validated.state,
+            error,
+            "Somebody has to decide about this, on a page.",
+        )
     if not request.user.is_authenticated:
         return _sign_in(request, wanted)
     memberships = consent.memberships_of(request.user)
-    choice = consent.before_choosing(memberships, asked.scopes)
-    return _page(request, Pending(request.session).keep(wanted), asked, memberships, choice)
+    choice = consent.before_choosing(memberships, validated.scopes)
+    return _page(request, Pending(request.session).keep(wanted), validated, memberships, choice)
 
 
 def decide(request: HttpRequest) -> HttpResponseBase:
@@ -108,52 +113,54 @@ def decide(request: HttpRequest) -> HttpResponseBase:
     pending, handle, decision = Pending(request.session), request.POST.get("handle", ""), request.POST.get("decision")
     wanted = pending.parameters(handle)
     if wanted is None or decision not in DECISIONS or not request.user.is_authenticated:
-        raise NotSentBack("gone")
+        raise DirectError("gone")
     if decision == "switch":
         logout(request)
         return _sign_in(request, wanted)
     if pending.is_answered(handle):
         location = pending.answered_with(handle, decision)
         if location is None:
-            raise NotSentBack("answered", status=409)
+            raise DirectError("answered", status=409)
         return see_other(location)
-    asked = check(wanted)
+    validated = check(wanted)
     if decision == "deny":
-        location = SentBack(asked.redirect_uri, asked.state, "access_denied", "The request was denied.").location
+        location = RedirectError(
+            validated.redirect_uri, validated.state, "access_denied", "The request was denied."
+        ).location
     else:
         memberships = consent.memberships_of(request.user)
-        choice = consent.chosen(request.POST, memberships, asked.scopes)
+        choice = consent.chosen(request.POST, memberships, validated.scopes)
         if choice.problems or choice.membership is None:
-            return _page(request, handle, asked, memberships, choice)
-        location = _allow(asked, choice.membership, choice.scopes, request.user)
+            return _page(request, handle, validated, memberships, choice)
+        location = _allow(validated, choice.membership, choice.scopes, request.user)
     pending.answer(handle, decision, location)
     return see_other(location)
 
 
-def check(wanted: Parameters) -> Asked:
-    """Raises NotSentBack where nobody can be sent back, else SentBack."""
+def check(wanted: Parameters) -> AuthorizationRequest:
+    """Raises DirectError where nobody can be sent back, else RedirectError."""
     known = [(name, value) for name, value in wanted if name in UNDERSTOOD]
     problem: OAuth2Error | None = None
     try:
         scopes, found = backend().server.validate_authorization_request(f"/?{urlencode(known)}", "GET", None, {})
         redirect_uri, state = found["redirect_uri"], found["state"]
     except (InvalidClientIdError, MissingClientIdError):
-        raise NotSentBack("unknown_client") from None
+        raise DirectError("unknown_client") from None
     except FatalClientError:
-        raise NotSentBack("redirect_uri") from None
+        raise DirectError("redirect_uri") from None
     except OAuth2Error as error:
         problem, redirect_uri, state = error, error.redirect_uri, error.state
     try:
         kind_of(redirect_uri)  # what was registered may not be allowed any more
     except NotAllowed:
-        raise NotSentBack("redirect_uri") from None
+        raise DirectError("redirect_uri") from None
     try:
         _check_ours(wanted)
     except OAuthError as error:
-        raise SentBack(redirect_uri, state, error.error, error.description) from None
+        raise RedirectError(redirect_uri, state, error.error, error.description) from None
     if problem is not None:
-        raise SentBack(redirect_uri, state, problem.error, problem.description)
-    return Asked(wanted, found["request"].client, redirect_uri, state, scopes, found["request"])
+        raise RedirectError(redirect_uri, state, problem.error, problem.description)
+    return AuthorizationRequest(wanted, found["request"].client, redirect_uri, state, scopes, found["request"])
 
 
 def _check_ours(wanted: Parameters) -> None:
@@ -173,13 +180,13 @@ def _wanted(request: HttpRequest) -> Parameters:
     try:
         wanted = parameters.of_query(request)
     except OAuthError as error:
-        raise NotSentBack("unreadable", error.description) from None
+        raise DirectError("unreadable", error.description) from None
     handle = value_of(wanted, "pending")
     if handle is None:
         return wanted
     parked = Pending(request.session).parameters(handle)
     if parked is None:
-        raise NotSentBack("gone")
+        raise DirectError("gone")
     return parked
 
 
@@ -191,29 +198,48 @@ def _sign_in(request: HttpRequest, wanted: Parameters) -> HttpResponseBase:
         try:
             limits.take(PARKED, request)
         except OAuthError as error:
-            raise NotSentBack("too_often", status=error.status, headers=error.headers) from None
+            raise DirectError("too_often", status=error.status, headers=error.headers) from None
         here = f"{address}?pending={Pending(request.session).keep(wanted)}"
     return redirect_to_login(here)
 
 
 def _page(
-    request: HttpRequest, handle: str, asked: Asked, memberships: list[Membership], choice: consent.Choice
+    request: HttpRequest,
+    handle: str,
+    validated: AuthorizationRequest,
+    memberships: list[Membership],
+    choice: consent.Choice,
 ) -> HttpResponse:
-    return consent.page(request, handle, asked.client, asked.redirect_uri, asked.scopes, memberships, choice)
+    return consent.page(
+        request,
+        handle,
+        validated.client,
+        validated.redirect_uri,
+        validated.scopes,
+        memberships,
+        choice,
+    )
 
 
-def _allow(asked: Asked, membership: Membership, scopes: list[str], user: User) -> str:
+def _allow(validated: AuthorizationRequest, membership: Membership, scopes: list[str], user: User) -> str:
     """Issues a code for what was chosen. Returns where to send it."""
     server = backend().server
     membership.user = user
-    asked.request.membership, asked.request.user, asked.request.scopes = membership, user, scopes
-    code = server.auth_grant.create_authorization_code(asked.request)
+    (
+        validated.request.membership,
+        validated.request.user,
+        validated.request.scopes,
+    ) = membership, user, scopes
+    code = server.auth_grant.create_authorization_code(validated.request)
     try:
         with transaction.atomic():
-            server.request_validator.save_authorization_code(asked.client.client_id, code, asked.request)
+            server.request_validator.save_authorization_code(validated.client.client_id, code, validated.request)
     except IntegrityError:  # the client or the membership went in this moment
-        raise NotSentBack("gone") from None
-    return answer_uri(asked.redirect_uri, {"code": code["code"], "state": asked.state, "iss": issuer()})
+        raise DirectError("gone") from None
+    return answer_uri(
+        validated.redirect_uri,
+        {"code": code["code"], "state": validated.state, "iss": issuer()},
+    )
 
 
 def answer_uri(redirect_uri: str, answer: dict[str, str | None]) -> str:

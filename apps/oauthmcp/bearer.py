@@ -12,7 +12,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from apps.net.addresses import host_of, is_loopback
-from apps.oauthmcp.tokens import caller_with
+from apps.oauthmcp.tokens import authenticate_access_token
 from apps.orgs.callers import SCOPES, Caller
 from apps.orgs.scope import OrgScope, scope_by_slug
 from apps.web.cors import is_foreign
@@ -38,7 +38,7 @@ class BearerAuthentication(BaseAuthentication):
         token = bearer_of(request._request)
         if token is None:
             return None
-        caller = _fixed_bearer(request._request, token) or caller_with(token)
+        caller = _fixed_bearer(request._request, token) or authenticate_access_token(token)
         if caller is None:
             raise AuthenticationFailed
         request._request.organization_id = caller.org.organization_id  # type: ignore[attr-defined]  # for the log

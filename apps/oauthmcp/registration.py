@@ -20,8 +20,8 @@ INVALID = "invalid_client_metadata"
 # What has a column of its own; the rest of what is registered is in Application.metadata.
 COLUMNS = ("redirect_uris", "client_name", "token_endpoint_auth_method")
 # Anybody may register, so clients that nobody ever let in are kept within bounds.
-MOST_UNUSED = 10_000
-MOST_OF_ALL = 100_000
+MAX_UNUSED = 10_000
+MAX_UNUSED_EVER = 100_000
 SAFE_FOR = timedelta(hours=24)  # somebody may be about to let it in
 LOOK_EVERY = 50  # registrations in one process: counting costs more than registering
 FULL_FOR = 60  # seconds
@@ -83,11 +83,11 @@ class Room:
 
     @staticmethod
     def _look() -> bool:
-        unused = _unused()[:MOST_OF_ALL].count()
-        if unused >= MOST_UNUSED:
+        unused = _unused()[:MAX_UNUSED_EVER].count()
+        if unused >= MAX_UNUSED:
             # More than came since the last look: it shrinks back to its bound.
-            unused -= _forget(min(unused - MOST_UNUSED + 1, 2 * LOOK_EVERY))
-        return unused < MOST_OF_ALL
+            unused -= _forget(min(unused - MAX_UNUSED + 1, 2 * LOOK_EVERY))
+        return unused < MAX_UNUSED_EVER
 
 
 room = Room()

@@ -34,7 +34,7 @@ AND u.is_active AND (u.password_changed_at IS NULL OR u.password_changed_at <= z
 """
 
 
-def caller_with(token: str) -> Caller | None:
+def authenticate_access_token(token: str) -> Caller | None:
     """Who asks with this access token; None where it opens nothing (any more)."""
     if not ACCESS_TOKEN.fullmatch(token):
         return None

@@ -153,7 +153,7 @@ class Validator(OAuth2Validator):
     def is_within_original_scope(
         self, request_scopes: list[str], refresh_token: str, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """Asked when some of them were not granted. Unknown ones are dropped later, as at authorize."""
+        """AuthorizationRequest when some of them were not granted. Unknown ones are dropped later, as at authorize."""
         if not set(request_scopes).intersection(SCOPES) <= set(request.authorization.scope.split()):
             raise InvalidScopeError("The scope is more than what was granted.", request=request)
         return True

@@ -101,7 +101,7 @@ class AppScope:
             .order_by("host", "path", "id")
             .values("host", "path", *(f"edge__{fact}" for fact in EDGE_FACTS), period=F("edge__platform__sync_period"))
         )
-        return health_of(self.row, facts, dict(last) if last else None, list(domains[:MOST_JUDGED]))
+        return health_of(self.row, facts, dict(last) if last else None, list(domains[:MAX_DOMAINS_JUDGED]))
 
     def repository(self) -> AppRepository | None:
         """Where its source lies; None where it has no repository (an image, an upload) or none that can be read."""
@@ -131,7 +131,7 @@ def _finish_domains(domains: list[Row]) -> None:
         row["dns_status"] = row["edge__dns_status"] or "unknown"
 
 
-MOST_JUDGED = 1000  # of an application's domains
+MAX_DOMAINS_JUDGED = 1000  # of an application's domains
 APP_FACTS = (
     "uptime_24h", "latency_p50_ms", "latency_p95_ms", "has_runtime", "desired_replicas", "running_replicas",
     "instances", "platform__kind", "platform__last_sync_at", "platform__sync_period",

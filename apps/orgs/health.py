@@ -16,8 +16,8 @@ from apps.orgs.rows import Row
 
 EXPIRING = timedelta(days=21)
 CLIENT_ERROR, SERVER_ERROR = 400, 500
-MOST_SHOWN = 20
-MOST_OF_A_NAME = 300
+MAX_SHOWN = 20
+MAX_NAME = 300
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ def _look(row: Row, now: datetime) -> Row:
         tls = {"issuer": row["edge__tls_issuer"], "not_after": not_after, "days_left": (not_after - now).days}
     return {
         "host": row["host"],
-        "name": (row["host"] + row["path"].rstrip("/"))[:MOST_OF_A_NAME],
+        "name": (row["host"] + row["path"].rstrip("/"))[:MAX_NAME],
         "reachable": row["edge__reachable"],
         "http_status": row["edge__http_status"],
         "latency_ms": row["edge__latency_ms"],
@@ -109,7 +109,7 @@ def _edge(facts: Row | None, looks: list[Row]) -> dict[str, Any]:
         "status": _edge_status(looks),
         "checked_at": min((look["checked_at"] for look in looks), default=None),
         "is_stale": any(look["is_stale"] for look in looks),
-        "domains": looks[:MOST_SHOWN],
+        "domains": looks[:MAX_SHOWN],
         "uptime_24h": facts["uptime_24h"] if facts else None,
         "latency_p50_ms": facts["latency_p50_ms"] if facts else None,
         "latency_p95_ms": facts["latency_p95_ms"] if facts else None,
@@ -181,7 +181,7 @@ def _runtime(facts: Row | None) -> dict[str, Any] | None:
     return {
         "desired_replicas": facts["desired_replicas"],
         "running_replicas": facts["running_replicas"],
-        "instances": facts["instances"][:MOST_SHOWN],
+        "instances": facts["instances"][:MAX_SHOWN],
         "is_stale": is_sync_stale(
             facts["platform__kind"], facts["platform__last_sync_at"], facts["platform__sync_period"]
         ),

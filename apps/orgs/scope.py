@@ -19,7 +19,7 @@ from apps.orgs.models import (
     SourceConnection,
     Template,
 )
-from apps.orgs.models.owned import BETWEEN
+from apps.orgs.models.owned import WORD_SEPARATOR
 from apps.orgs.overview import Overview, overview_of
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
@@ -89,7 +89,7 @@ class OrgScope:
             environments.setdefault(environment["project_id"], []).append(dict(environment))
         for project in projects:
             project["app_count"] = counts.get(project["id"], 0)
-            project["environments"] = environments.get(project["id"], [])[:MOST_ENVIRONMENTS]
+            project["environments"] = environments.get(project["id"], [])[:MAX_ENVIRONMENTS_SHOWN]
 
     def secret_names(self, *, project_id: str | None) -> Rows:
         """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
@@ -146,7 +146,7 @@ def in_utc(time: datetime | None) -> datetime | None:
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
-    if BETWEEN in query:
+    if WORD_SEPARATOR in query:
         return rows.none()
     return rows.filter(search_key__contains=fold(query)) if query else rows
 
@@ -157,7 +157,7 @@ def _split_tags(templates: list[Row]) -> None:
 
 
 # Of one project. With names of every length so many still fit on a page.
-MOST_ENVIRONMENTS = 64
+MAX_ENVIRONMENTS_SHOWN = 64
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",

@@ -103,7 +103,7 @@ class ListTool(Tool):
         return self.run(org, page=page, **inputs)
 
 
-MOST_PROBLEMS = 20  # a caller who sends thousands of unknown keys learns enough from these
+MAX_PROBLEMS = 20  # a caller who sends thousands of unknown keys learns enough from these
 
 # Which input names what an OrgScope did not find.
 MISSING_FIELDS = {
@@ -142,7 +142,7 @@ def _problems(detail: Any) -> list[Problem]:
         for key, messages in detail.items()
         for message in messages
     )
-    return list(islice(problems, MOST_PROBLEMS))
+    return list(islice(problems, MAX_PROBLEMS))
 
 
 def _field_of(key: str, code: str) -> str | None:

@@ -369,8 +369,8 @@ def test_registering_is_one_statement_and_a_look_once_in_a_while(
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registration, "MOST_UNUSED", 3)
-    monkeypatch.setattr(registration, "MOST_OF_ALL", 5)
+    monkeypatch.setattr(registration, "MAX_UNUSED", 3)
+    monkeypatch.setattr(registration, "MAX_UNUSED_EVER", 5)
     monkeypatch.setattr(registration, "LOOK_EVERY", 1)
 
 

@@ -13,7 +13,7 @@ from django.db import connection, models
 from apps.orgs.models import App, Organization
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import apply
-from apps.platforms.snapshot.bounds import outsider_text
+from apps.platforms.snapshot.bounds import untrusted_text
 from apps.platforms.snapshot.check import SnapshotError
 from tests.platforms.snapshots import NOON, deployment, manifest_platform, rich
 
@@ -247,7 +247,7 @@ def test_the_scan_would_find_a_value() -> None:
 
 @pytest.mark.django_db
 def test_what_outsiders_wrote_is_stored_without_the_users_of_addresses() -> None:
-    message = outsider_text(f"fatal: could not read from 'https://oauth2:{MARKER}@git.example.com/x.git'")
+    message = untrusted_text(f"fatal: could not read from 'https://oauth2:{MARKER}@git.example.com/x.git'")
     failed = deployment(status="failed", error_message=message, created_at=NOON)
     apply(manifest_platform(), replace(rich(), deployments=(failed,)))
     assert "could not read from 'https://git.example.com/x.git'" in everything_stored()

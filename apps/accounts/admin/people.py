@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.finding import OrganizationFilter
-from apps.orgs.admin.readonly import ListAdmin, Looking
+from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import Membership, User
 from apps.orgs.models.people import fold_email
 
@@ -74,7 +74,7 @@ class MembershipAdmin(ListAdmin):
         return summary_of(objs)  # what they let in goes too, and there is nothing to read in rows of tokens
 
 
-class PlacesInline(Looking, admin.TabularInline):
+class PlacesInline(ReadOnlyAdminMixin, admin.TabularInline):
     model = Membership
     verbose_name_plural = "Organizations"
     fields = readonly_fields = ("organization", "role", "created_at")

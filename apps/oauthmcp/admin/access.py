@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from apps.oauthmcp.models import Application
 from apps.orgs.admin.finding import OrganizationFilter
-from apps.orgs.admin.readonly import ListAdmin, Looking
+from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import User
 from apps.orgs.models.people import fold_email
 
@@ -22,7 +22,7 @@ HELP_TEXTS = {
     "authorization": "What the user allowed, which this belongs to. Revoke that, and all its tokens end together.",
     "expires": "It opens nothing after that.",
     "expires_at": "Each new token moves it on. A client that is not used loses its access then.",
-    "first_let_in": "Never: it may be forgotten after a while, and registers again when it needs to.",
+    "first_authorized": "Never: it may be forgotten after a while, and registers again when it needs to.",
     "membership": "For whom it looks, and at which organization.",
     "scope": "The kinds of questions it may ask.",
     "state": "Only what is alive opens anything. What is revoked never comes back; the user can allow it anew.",
@@ -53,7 +53,7 @@ class OfTokensOrganization(OrganizationFilter):
     column = "authorization__membership__organization_id"
 
 
-class AccessAdmin(Looking, ListAdmin):
+class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
     """Rows that a client and a user have. A search is a client id, or how the user's e-mail address begins."""
 
     user_column = "user"

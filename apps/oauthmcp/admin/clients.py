@@ -22,15 +22,16 @@ METHODS = {
     "client_secret_basic": "Secret, in the header",
     "client_secret_post": "Secret, in the body",
 }
-MOST_COUNTED = 1000
+MAX_COUNTED = 1000
 
 
 class ApplicationAdmin(Revoking, AccessAdmin):
-    list_display = ("title", "client_id", "registered", "authentication", "created", "first_let_in")
+    list_display = ("title", "client_id", "registered", "authentication", "created", "first_authorized")
     ordering = ("-id",)
     search_help_text = "A client id, or how the name begins."
     fields = (
-        "title", "client_id", "registered", "authentication", "addresses", "about", "created", "first_let_in", "alive",
+        "title", "client_id", "registered", "authentication", "addresses", "about", "created", "first_authorized",
+        "alive",
     )  # fmt: skip
     actions = ["revoke_access"]  # type: ignore[assignment]  # other lists have none
 
@@ -47,7 +48,7 @@ class ApplicationAdmin(Revoking, AccessAdmin):
         return METHODS[client.token_endpoint_auth_method]
 
     @admin.display(description="First let in", empty_value="Never")
-    def first_let_in(self, client: Application) -> Any:
+    def first_authorized(self, client: Application) -> Any:
         return client.authorized_at
 
     @admin.display(description="Where users are sent back to")
@@ -61,8 +62,8 @@ class ApplicationAdmin(Revoking, AccessAdmin):
 
     @admin.display(description="Let in at the moment")
     def alive(self, client: Application) -> SafeString:
-        found = Authorization.objects.filter(application=client).alive()[: MOST_COUNTED + 1].count()
-        number = f"more than {MOST_COUNTED}" if found > MOST_COUNTED else str(found)
+        found = Authorization.objects.filter(application=client).alive()[: MAX_COUNTED + 1].count()
+        number = f"more than {MAX_COUNTED}" if found > MAX_COUNTED else str(found)
         query = urlencode({"q": client.client_id, "state": "alive"})
         address = f"{reverse('admin:oauthmcp_authorization_changelist')}?{query}"
         return format_html('<a href="{}">By {} of its users</a>', address, number)

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from apps.oauthmcp.admin.access import AccessAdmin, OfOrganization, OfTokensOrganization
-from apps.orgs.admin.readonly import ListAdmin, Looking
+from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 
 
 class GrantAdmin(AccessAdmin):
@@ -57,7 +57,7 @@ class RefreshTokenAdmin(TokenAdmin):
         return token.revoked
 
 
-class IDTokenAdmin(Looking, ListAdmin):
+class IDTokenAdmin(ReadOnlyAdminMixin, ListAdmin):
     """Never issued, so there is nothing to look at."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:

@@ -8,11 +8,11 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
-from apps.orgs.admin.readonly import Looking
+from apps.orgs.admin.readonly import ReadOnlyAdminMixin
 from apps.orgs.models import AppFact, EdgeFact
 
 
-class FactInline(Looking, admin.StackedInline):
+class FactInline(ReadOnlyAdminMixin, admin.StackedInline):
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         return super().get_formset(request, obj, labels=LABELS, help_texts=HELP_TEXTS, **kwargs)
 

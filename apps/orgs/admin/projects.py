@@ -5,11 +5,11 @@ from django.utils.safestring import SafeString
 
 from apps.orgs.admin.facts import AppFactInline
 from apps.orgs.admin.finding import OrganizationFilter
-from apps.orgs.admin.readonly import Looking, OwnedAdmin, links
+from apps.orgs.admin.readonly import OwnedAdmin, ReadOnlyAdminMixin, links
 from apps.orgs.models import App, Environment, Project
 
 
-class EnvironmentInline(Looking, admin.TabularInline):
+class EnvironmentInline(ReadOnlyAdminMixin, admin.TabularInline):
     model = Environment
     fields = readonly_fields = ("name", "is_default", "external_id")
     show_change_link = True

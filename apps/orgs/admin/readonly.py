@@ -37,7 +37,7 @@ class ListAdmin(admin.ModelAdmin):
         return super().get_form(request, obj, change=change, **words | kwargs)
 
 
-class Looking:
+class ReadOnlyAdminMixin:
     """Mixed into an admin or an inline: nothing can be added, changed or deleted."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:

@@ -7,7 +7,9 @@ from django.db import models
 from apps.orgs.models.organizations import Organization, Platform
 from apps.orgs.text import fold
 
-BETWEEN = "\x1f"  # the unit separator, between the words of a search key: no query reaches from one into the next
+WORD_SEPARATOR = (
+    "\x1f"  # the unit separator, between the words of a search key: no query reaches from one into the next
+)
 
 
 class Owned(models.Model):
@@ -42,7 +44,7 @@ class SearchKeys:
 
     def set_search_keys(self) -> None:
         self.sort_key = fold(self.name)  # type: ignore[attr-defined]
-        self.search_key = fold(BETWEEN.join(getattr(self, field) or "" for field in self.searched))
+        self.search_key = fold(WORD_SEPARATOR.join(getattr(self, field) or "" for field in self.searched))
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.set_search_keys()

@@ -3,12 +3,12 @@
 from django.contrib import admin
 
 from apps.orgs.admin.finding import OrganizationFilter
-from apps.orgs.admin.readonly import ListAdmin, Looking
+from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import Platform
 
 
 @admin.register(Platform)
-class PlatformAdmin(Looking, ListAdmin):
+class PlatformAdmin(ReadOnlyAdminMixin, ListAdmin):
     list_display = ("__str__", "organization", "last_sync_status", "last_sync_at", "version")
     list_select_related = ("organization",)
     list_filter = (OrganizationFilter,)

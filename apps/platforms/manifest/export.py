@@ -123,7 +123,7 @@ def _plain(value: Any) -> Any:
     if not isinstance(value, tuple):
         return value
     return [
-        {key: said for key, name in INSTANCE.items() if (said := getattr(item, name)) is not None}
+        {key: value for key, name in INSTANCE.items() if (value := getattr(item, name)) is not None}
         if isinstance(item, base.Instance)
         else item
         for item in value

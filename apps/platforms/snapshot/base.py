@@ -18,19 +18,19 @@ from apps.platforms.snapshot.bounds import (
     PATH,
     SHA,
     TAG,
+    Boolean,
     Bound,
     Choice,
-    Flag,
     Host,
+    Integer,
     Items,
     Matching,
     Name,
+    Ratio,
     Ref,
-    Share,
     Text,
     Time,
     Url,
-    Whole,
 )
 
 KEY = Text(128)
@@ -65,7 +65,7 @@ class Environment:
     key: Annotated[str, KEY]
     project: Annotated[str, Ref("projects")]
     name: Annotated[str, Text(100)]
-    is_default: Annotated[bool, Flag()] = False
+    is_default: Annotated[bool, Boolean()] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class App:
         str | None, Matching(500, pattern=IMAGE, form="an image such as registry.example.com/shop:1.4")
     ] = None
     connection: Annotated[str | None, Ref("connections")] = None
-    names_skipped: Annotated[int, Whole()] = 0  # what the source gave as names of variables and was none
+    names_skipped: Annotated[int, Integer()] = 0  # what the source gave as names of variables and was none
     created_at: Annotated[datetime | None, Time()] = None
 
 
@@ -96,7 +96,7 @@ class App:
 class Preview:
     key: Annotated[str, KEY]
     app: Annotated[str, Ref("apps")]
-    pull_request_number: Annotated[int | None, Whole()] = None
+    pull_request_number: Annotated[int | None, Integer()] = None
     pull_request_title: Annotated[str | None, Text(300)] = None
     pull_request_url: Annotated[str | None, Url(2000)] = None
     branch: Annotated[str, Text(255)]
@@ -114,10 +114,10 @@ class Domain:
     preview: Annotated[str | None, Ref("previews")] = None
     host: Annotated[str, Host()]
     path: Annotated[str, Matching(500, pattern=PATH, form="a path that starts with /")] = "/"
-    https: Annotated[bool, Flag()] = True
-    port: Annotated[int | None, Whole(1, 65535)] = None
+    https: Annotated[bool, Boolean()] = True
+    port: Annotated[int | None, Integer(1, 65535)] = None
     certificate_type: Annotated[str, Choice(tuple(models.Domain.CertificateType.values))] = "unknown"
-    is_enabled: Annotated[bool, Flag()] = True
+    is_enabled: Annotated[bool, Boolean()] = True
     created_at: Annotated[datetime | None, Time()] = None
 
 
@@ -127,13 +127,13 @@ class Edge:
 
     domain: Annotated[str, Ref("domains")]
     checked_at: Annotated[datetime, Time()]
-    reachable: Annotated[bool, Flag()]
-    http_status: Annotated[int | None, Whole(100, 599)] = None
-    latency_ms: Annotated[int | None, Whole()] = None
+    reachable: Annotated[bool, Boolean()]
+    http_status: Annotated[int | None, Integer(100, 599)] = None
+    latency_ms: Annotated[int | None, Integer()] = None
     dns_status: Annotated[str, Choice(tuple(models.EdgeFact.DnsStatus.values))] = "unknown"
     tls_issuer: Annotated[str | None, Text(200)] = None
     tls_not_after: Annotated[datetime | None, Time()] = None
-    tls_is_valid: Annotated[bool | None, Flag()] = None
+    tls_is_valid: Annotated[bool | None, Boolean()] = None
     error: Annotated[str | None, MESSAGE] = None
 
 
@@ -144,7 +144,7 @@ class Deployment:
     key: Annotated[str, KEY]
     app: Annotated[str, Ref("apps")]
     preview: Annotated[str | None, Ref("previews")] = None
-    is_preview: Annotated[bool, Flag()] = False  # of a preview that is gone; where preview is named, that says it
+    is_preview: Annotated[bool, Boolean()] = False  # of a preview that is gone; where preview is named, that says it
     status: Annotated[str, Choice(tuple(models.Deployment.Status.values))] = "unknown"
     upstream_status: Annotated[str | None, Text(50)] = None
     title: Annotated[str, Text(300)]
@@ -215,11 +215,11 @@ class Fact:
     """What is known of one application as a whole; at most one per application."""
 
     app: Annotated[str, Ref("apps")]
-    uptime_24h: Annotated[float | None, Share()] = None
-    latency_p50_ms: Annotated[int | None, Whole()] = None
-    latency_p95_ms: Annotated[int | None, Whole()] = None
-    desired_replicas: Annotated[int | None, Whole()] = None
-    running_replicas: Annotated[int | None, Whole()] = None
+    uptime_24h: Annotated[float | None, Ratio()] = None
+    latency_p50_ms: Annotated[int | None, Integer()] = None
+    latency_p95_ms: Annotated[int | None, Integer()] = None
+    desired_replicas: Annotated[int | None, Integer()] = None
+    running_replicas: Annotated[int | None, Integer()] = None
     instances: Annotated[tuple[Instance, ...], Items(Instance, 20)] = ()
 
 

@@ -22,7 +22,7 @@ IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]*(?:@sha256:[0-9a-f]{64})?")
 TAG = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 SHA = re.compile(r"[0-9a-f]{7,64}")
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-SHARE = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+RATIO = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 
 
 class Bound:
@@ -127,7 +127,7 @@ class Choice(Bound):
 
 
 @dataclass(frozen=True)
-class Whole(Bound):
+class Integer(Bound):
     low: int = 0
     high: int = BIGGEST_INTEGER
 
@@ -146,11 +146,11 @@ class Whole(Bound):
 
 
 @dataclass(frozen=True)
-class Share(Bound):
+class Ratio(Bound):
     """A number from 0 to 1."""
 
     def read(self, text: str) -> float:
-        if not SHARE.fullmatch(text):
+        if not RATIO.fullmatch(text):
             raise ValueError("must be a number from 0 to 1")
         return float(text)
 
@@ -163,7 +163,7 @@ class Share(Bound):
 
 
 @dataclass(frozen=True)
-class Flag(Bound):
+class Boolean(Bound):
     def read(self, text: str) -> bool:
         if text not in ("true", "false"):
             raise ValueError("must be true or false")
@@ -227,7 +227,7 @@ class Items(Bound):
         return None
 
 
-def outsider_text(text: str | None, maximum: int = 300) -> str | None:
+def untrusted_text(text: str | None, maximum: int = 300) -> str | None:
     """What others wrote (a commit message, an error), made to fit: for sources that cannot refuse it.
 
     Control characters and the user part of addresses go, the rest is cut to `maximum` characters. None when

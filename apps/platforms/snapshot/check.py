@@ -44,8 +44,8 @@ def check(snapshot: base.Snapshot) -> None:
 
 def problems_of(snapshot: base.Snapshot) -> Iterator[Problem]:
     known = {collection: _by_key(snapshot, collection) for collection in base.COLLECTIONS}
-    if snapshot.version is not None and (said := base.VERSION.problem(snapshot.version)):
-        yield Problem("snapshot", 0, "version", said)
+    if snapshot.version is not None and (problem := base.VERSION.problem(snapshot.version)):
+        yield Problem("snapshot", 0, "version", problem)
     for collection, type in base.COLLECTIONS.items():
         seen: set[Any] = set()
         for index, record in enumerate(getattr(snapshot, collection)):

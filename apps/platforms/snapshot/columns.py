@@ -125,10 +125,10 @@ class Builder:
             case base.Template():
                 return {"tags": f",{','.join(record.tags)}," if record.tags else ","}
             case base.Fact():
-                said = record.desired_replicas is not None or record.running_replicas is not None
+                is_known = record.desired_replicas is not None or record.running_replicas is not None
                 return {
                     "instances": [_instance(instance) for instance in record.instances],
-                    "has_runtime": said or bool(record.instances),
+                    "has_runtime": is_known or bool(record.instances),
                 }
         return {}
 

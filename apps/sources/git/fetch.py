@@ -74,14 +74,14 @@ def run(command: Command, folder: Path, *, seconds: float) -> None:
     )
     try:
         assert process.stderr is not None  # noqa: S101  (for the type checker)
-        said = _tail(process.stderr, deadline)
+        stderr = _tail(process.stderr, deadline)
         status = process.wait(max(0.1, deadline - time.monotonic()))
     except (TimeoutError, subprocess.TimeoutExpired):
         raise FetchFailed(f"It took longer than {seconds:.1f} s.") from None
     finally:
         _end(process)
     if status != 0:
-        raise _failure(said, status)
+        raise _failure(stderr, status)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -154,11 +154,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _failure(said: str, status: int) -> FetchFailed:
+def _failure(stderr: str, status: int) -> FetchFailed:
     # What the other side says comes as "remote: …" lines, so only git itself can start a line like this.
     missing = ("fatal: couldn't find remote ref ", "fatal: remote error: upload-pack: not our ref ")
     refused = "error: Server does not allow request for unadvertised object "
-    lines = [line for line in said.splitlines() if not line.startswith("remote:")]
+    lines = [line for line in stderr.splitlines() if not line.startswith("remote:")]
     summary = f"git ended with {status}: {' | '.join(lines)[-300:]}"
     if any(line.startswith((*missing, refused)) for line in lines):
         return RefMissing(summary)

@@ -25,7 +25,7 @@ from apps.net.outbound import NotAllowed, checked, https_destination
 from apps.sources.git.fetch import FetchFailed, RefMissing, Remote, fetch_command, remove_leftovers, run
 from apps.sources.git.objects import commit_named, open_at
 from apps.sources.git.refs import names_of, ref_not_found
-from apps.sources.git.single_flight import Busy, Failures, Flights, file_lock, slot
+from apps.sources.git.single_flight import Busy, Failures, SingleFlight, file_lock, slot
 from apps.web.exceptions import InvalidInput, Unavailable
 
 # All in seconds.
@@ -40,7 +40,7 @@ MAX_PACKS = 50
 # Of this process.
 _first_slots = threading.BoundedSemaphore(2)
 _refresh_slots = threading.BoundedSemaphore(4)
-_flights = Flights()
+_single_flight = SingleFlight()
 _failures = Failures()
 
 now: Callable[[], float] = time.time
@@ -105,7 +105,7 @@ class Mirror:
             raise unavailable()
         generation, stamp = known
         if not stamp.is_fresh:
-            _flights.start((self.folder, ref), lambda: self._refresh(ref))
+            _single_flight.start((self.folder, ref), lambda: self._refresh(ref))
         return Latest(generation, stamp.commit, stamp.is_stale)
 
     def known(self, ref: str) -> tuple[Path, Stamp] | None:
@@ -117,7 +117,7 @@ class Mirror:
         """The fetch goes on when the caller has gone: a large repository is there for the next one who asks."""
         try:
             _failures.check(self.folder, ref)
-            _flights.start((self.folder, ref), lambda: self._fetch_first(ref)).result(FIRST_WAIT)
+            _single_flight.start((self.folder, ref), lambda: self._fetch_first(ref)).result(FIRST_WAIT)
         except RefMissing:
             raise ref_not_found() from None
         except (FetchFailed, OSError, pygit2.GitError):  # OSError: also TimeoutError, and a full disk
@@ -180,7 +180,7 @@ class Mirror:
     def _renew_if_crowded(self) -> None:
         generation = self.generation()
         if generation and len(list(generation.glob("objects/pack/*.pack"))) > MAX_PACKS:
-            _flights.start((self.folder, ""), self._renew)
+            _single_flight.start((self.folder, ""), self._renew)
 
     def _renew(self) -> None:
         """Fetch everything that is in use afresh: one small pack for each ref instead of all that ever was."""

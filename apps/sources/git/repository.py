@@ -174,32 +174,32 @@ def open_repository(location: Location, ref: str | None, *, pinned_commit: str |
     `pinned_commit` is the commit of a cursor: exactly that is read, whatever `ref` has become.
     Raises InvalidInput (no_repository, ref_not_found, bad_cursor) and Unavailable.
     """
-    asked = ref if ref is not None else location.default_branch or HEAD
-    names_of(asked)  # what cannot be a ref goes no further
+    requested = ref if ref is not None else location.default_branch or HEAD
+    names_of(requested)  # what cannot be a ref goes no further
     opener = _open_checkout if location.url == LOCAL_CHECKOUT else _open_mirror
     with _readable():
-        return opener(location, asked, ref is None, pinned_commit)
+        return opener(location, requested, ref is None, pinned_commit)
 
 
-def _open_mirror(location: Location, asked: str, is_default: bool, pinned_commit: str | None) -> Repository:
+def _open_mirror(location: Location, requested: str, is_default: bool, pinned_commit: str | None) -> Repository:
     mirror = Mirror(location.url, location.key)
-    known = mirror.known(asked)
-    sha = pinned_commit or full_sha(asked) or (short_sha(asked) if known is None else None)
+    known = mirror.known(requested)
+    sha = pinned_commit or full_sha(requested) or (short_sha(requested) if known is None else None)
     generation = mirror.generation()
     if sha and generation:
         repository = open_at(generation)
         if commit := commit_with(repository, sha):
             # A branch that was named may have moved since; a commit that was named is what it is.
-            is_stale = known is not None and known[1].is_stale and not full_sha(asked)
-            return Repository(repository, commit, asked, is_stale=is_stale)
+            is_stale = known is not None and known[1].is_stale and not full_sha(requested)
+            return Repository(repository, commit, requested, is_stale=is_stale)
     try:
-        latest = mirror.latest(pinned_commit or asked)
+        latest = mirror.latest(pinned_commit or requested)
     except InvalidInput:
-        raise _bad_cursor() if pinned_commit else _missing(asked, is_default) from None
-    return Repository(open_at(latest.generation), latest.commit, asked, is_stale=latest.is_stale)
+        raise _bad_cursor() if pinned_commit else _missing(requested, is_default) from None
+    return Repository(open_at(latest.generation), latest.commit, requested, is_stale=latest.is_stale)
 
 
-def _open_checkout(location: Location, asked: str, is_default: bool, pinned_commit: str | None) -> Repository:
+def _open_checkout(location: Location, requested: str, is_default: bool, pinned_commit: str | None) -> Repository:
     """Read in place: pygit2 knows worktrees and detached heads, a mirror of it would only be older than it.
 
     Commits are all that is looked at, so uncommitted work does not show.
@@ -211,21 +211,21 @@ def _open_checkout(location: Location, asked: str, is_default: bool, pinned_comm
             "no_repository",
         )
     repository = open_at(settings.BASE_DIR)
-    name, commit = asked, _in_checkout(repository, asked)
+    name, commit = requested, _in_checkout(repository, requested)
     if commit is None and is_default:  # a checkout need not have the application's branch
         name, commit = head_branch(repository) or HEAD, commit_named(repository, HEAD)
     if pinned_commit:
         commit = commit_with(repository, pinned_commit)
     if commit is None:
-        raise _bad_cursor() if pinned_commit else _missing(HEAD if is_default else asked, is_default)
+        raise _bad_cursor() if pinned_commit else _missing(HEAD if is_default else requested, is_default)
     return Repository(repository, commit, name, is_stale=False)
 
 
-def _in_checkout(repository: pygit2.Repository, asked: str) -> str | None:
-    for name in names_of(asked):
+def _in_checkout(repository: pygit2.Repository, requested: str) -> str | None:
+    for name in names_of(requested):
         if commit := commit_named(repository, name):
             return commit
-    sha = full_sha(asked) or short_sha(asked)
+    sha = full_sha(requested) or short_sha(requested)
     return commit_with(repository, sha) if sha else None
 
 
@@ -263,10 +263,10 @@ def _not_found() -> InvalidInput:
     return path_problem("There is nothing at this path in the repository.", "path_not_found")
 
 
-def _missing(asked: str, is_default: bool) -> InvalidInput:
+def _missing(requested: str, is_default: bool) -> InvalidInput:
     if not is_default:
         return ref_not_found()
-    if asked == HEAD:
+    if requested == HEAD:
         return ref_not_found("The repository has no commits yet.")
     return ref_not_found("The application's branch is not in the repository.")
 

@@ -56,7 +56,7 @@ def slot(slots: threading.Semaphore, *, seconds: float) -> Iterator[None]:
         slots.release()
 
 
-class Flights:
+class SingleFlight:
     """Work in threads, at most one for each key: whoever asks while it runs gets the same future."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES, CONNECTION_TYPES, MEMBERSHIP_ROLES, PLATFORM_KINDS, SYNC_STATUSES
 from apps.tools.base import Example, Tool
-from apps.tools.fields import Count, Flag, Id, Text, Time, Word
+from apps.tools.fields import Boolean, Choice, Count, Id, Text, Time
 from apps.tools.paging import fit
 from apps.tools.shapes import Shape
 
@@ -27,7 +27,7 @@ class OrganizationShape(Shape):
 class ViewerShape(Shape):
     email = Text(254)
     name = Text(100, allow_null=True)
-    role = Word(MEMBERSHIP_ROLES)
+    role = Choice(MEMBERSHIP_ROLES)
 
 
 class LimitShape(Shape):
@@ -62,18 +62,18 @@ class ResourcesShape(Shape):
 class ConnectionShape(Shape):
     id = Id()
     externalId = Text(128, source="external_id", allow_null=True)
-    type = Word(CONNECTION_TYPES)
+    type = Choice(CONNECTION_TYPES)
     name = Text(100)
     accountLogin = Text(100, source="account_login", allow_null=True)
-    isDefault = Flag(source="is_default")
+    isDefault = Boolean(source="is_default")
 
 
 class PlatformShape(Shape):
-    kind = Word(PLATFORM_KINDS)
+    kind = Choice(PLATFORM_KINDS)
     version = Text(50, allow_null=True)
     lastSyncAt = Time(source="last_sync_at", allow_null=True)
-    lastSyncStatus = Word(SYNC_STATUSES, source="last_sync_status")
-    isStale = Flag(source="is_stale", help_text="Older than three sync periods; a manifest is never stale.")
+    lastSyncStatus = Choice(SYNC_STATUSES, source="last_sync_status")
+    isStale = Boolean(source="is_stale", help_text="Older than three sync periods; a manifest is never stale.")
 
 
 class AccountShape(Shape):
@@ -84,7 +84,7 @@ class AccountShape(Shape):
     connections = ConnectionShape(many=True, help_text="Those that can be used, the default first.")
     platform = PlatformShape()
     scopes = serializers.ListField(
-        child=Word(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="What this token may."
+        child=Choice(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="What this token may."
     )
 
 

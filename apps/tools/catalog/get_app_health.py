@@ -6,7 +6,7 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES, DEPLOYMENT_STATUSES, DNS_STATUSES, EDGE_STATUSES, HEALTH_LEVELS
 from apps.tools.base import Example, Tool
-from apps.tools.fields import ApplicationId, Count, Flag, Id, Outsiders, Text, Time, Word
+from apps.tools.fields import ApplicationId, Boolean, Choice, Count, Id, Text, Time, UntrustedText
 from apps.tools.paging import fit
 from apps.tools.shapes import Input, Shape
 
@@ -16,7 +16,7 @@ DOMAIN_BYTES, INSTANCE_BYTES, REASON_BYTES = 28 * 1024, 20 * 1024, 8 * 1024
 
 class LastDeploymentShape(Shape):
     id = Id()
-    status = Word(DEPLOYMENT_STATUSES)
+    status = Choice(DEPLOYMENT_STATUSES)
     createdAt = Time(source="created_at")
     finishedAt = Time(source="finished_at", allow_null=True)
 
@@ -29,19 +29,19 @@ class TlsShape(Shape):
 
 class EdgeDomainShape(Shape):
     host = Text(253)
-    reachable = Flag()
+    reachable = Boolean()
     httpStatus = Count(source="http_status", allow_null=True)
     latencyMs = Count(source="latency_ms", allow_null=True)
     tls = TlsShape(allow_null=True)
-    dnsStatus = Word(DNS_STATUSES, source="dns_status")
-    error = Outsiders(allow_null=True)
+    dnsStatus = Choice(DNS_STATUSES, source="dns_status")
+    error = UntrustedText(allow_null=True)
     checkedAt = Time(source="checked_at")
 
 
 class EdgeShape(Shape):
-    status = Word(EDGE_STATUSES)
+    status = Choice(EDGE_STATUSES)
     checkedAt = Time(source="checked_at", allow_null=True, help_text="The oldest of the looks.")
-    isStale = Flag(source="is_stale", help_text="One look or more is too old to rely on.")
+    isStale = Boolean(source="is_stale", help_text="One look or more is too old to rely on.")
     domains = EdgeDomainShape(many=True, help_text="At most 20, those in trouble first.")
     uptime24h = serializers.FloatField(source="uptime_24h", allow_null=True, min_value=0, max_value=1)
     latencyP50Ms = Count(source="latency_p50_ms", allow_null=True)
@@ -51,7 +51,7 @@ class EdgeShape(Shape):
 class InstanceShape(Shape):
     state = Text(50)
     since = Time(allow_null=True)
-    message = Outsiders(allow_null=True)
+    message = UntrustedText(allow_null=True)
 
 
 class RuntimeShape(Shape):
@@ -63,8 +63,8 @@ class RuntimeShape(Shape):
 class HealthShape(Shape):
     applicationId = Id(source="application_id")
     name = Text(200)
-    status = Word(APP_STATUSES, help_text="The platform's word; not health.")
-    health = Word(HEALTH_LEVELS)
+    status = Choice(APP_STATUSES, help_text="The platform's word; not health.")
+    health = Choice(HEALTH_LEVELS)
     reasons = serializers.ListField(child=Text(400), max_length=20, help_text="Why, in sentences.")
     lastDeployment = LastDeploymentShape(source="last_deployment", allow_null=True)
     edge = EdgeShape(help_text="What a look from outside at its domains saw.")

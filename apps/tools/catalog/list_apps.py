@@ -4,13 +4,13 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_KINDS, APP_SOURCE_TYPES, APP_STATUSES
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import ChoiceInput, Id, IdInput, SearchInput, Text, Time, Url, Word
+from apps.tools.fields import Choice, ChoiceInput, Id, IdInput, SearchInput, Text, Time, Url
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
 
 class SourceShape(Shape):
-    type = Word(APP_SOURCE_TYPES, source="source_type")
+    type = Choice(APP_SOURCE_TYPES, source="source_type")
     repository = Text(500, allow_null=True, help_text="owner/name, or an address where type is git.")
     branch = Text(255, allow_null=True)
     image = Text(500, allow_null=True)
@@ -27,8 +27,8 @@ class AppShape(Shape):
     projectName = Text(200, source="project__name")
     environmentId = Id(source="environment_id", allow_null=True)
     environmentName = Text(100, source="environment__name", allow_null=True)
-    kind = Word(APP_KINDS)
-    status = Word(APP_STATUSES)
+    kind = Choice(APP_KINDS)
+    status = Choice(APP_STATUSES)
     upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
     source = SourceShape(source="*")  # type: ignore[assignment]  # Field.source, but this is how fields are declared
     primaryUrl = Url(source="primary_url", allow_null=True)

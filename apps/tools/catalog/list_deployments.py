@@ -8,7 +8,18 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import DEPLOYMENT_STATUSES, DEPLOYMENT_TRIGGERS
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import ApplicationId, ChoiceInput, Count, Id, IdInput, Outsiders, Text, Time, TimeInput, Word
+from apps.tools.fields import (
+    ApplicationId,
+    Choice,
+    ChoiceInput,
+    Count,
+    Id,
+    IdInput,
+    Text,
+    Time,
+    TimeInput,
+    UntrustedText,
+)
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
@@ -19,18 +30,18 @@ class DeploymentShape(Shape):
     applicationId = Id(source="app_id")
     previewId = Id(source="preview_id", allow_null=True)
     environmentId = Id(source="environment_id", allow_null=True)
-    status = Word(DEPLOYMENT_STATUSES)
+    status = Choice(DEPLOYMENT_STATUSES)
     upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
-    title = Outsiders()
+    title = UntrustedText()
     commitSha = Text(64, source="commit_sha", allow_null=True)
-    commitMessage = Outsiders(source="commit_message", allow_null=True)
+    commitMessage = UntrustedText(source="commit_message", allow_null=True)
     branch = Text(255, allow_null=True)
-    trigger = Word(DEPLOYMENT_TRIGGERS)
+    trigger = Choice(DEPLOYMENT_TRIGGERS)
     createdAt = Time(source="created_at")
     startedAt = Time(source="started_at", allow_null=True)
     finishedAt = Time(source="finished_at", allow_null=True)
     durationMs = Count(source="duration_ms", allow_null=True)
-    errorMessage = Outsiders(source="error_message", allow_null=True)
+    errorMessage = UntrustedText(source="error_message", allow_null=True)
 
 
 class ListDeployments(ListTool):

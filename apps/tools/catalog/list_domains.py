@@ -4,7 +4,7 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import CERTIFICATE_STATUSES, CERTIFICATE_TYPES, DNS_STATUSES
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import ApplicationId, Count, Flag, Id, Text, Time, Url, Word
+from apps.tools.fields import ApplicationId, Boolean, Choice, Count, Id, Text, Time, Url
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
@@ -15,16 +15,16 @@ class DomainShape(Shape):
     host = Text(253)
     path = Text(500)
     url = Url()
-    https = Flag()
+    https = Boolean()
     port = Count(allow_null=True, help_text="The port of the application behind it.")
-    certificateType = Word(CERTIFICATE_TYPES, source="certificate_type")
-    certificateStatus = Word(
+    certificateType = Choice(CERTIFICATE_TYPES, source="certificate_type")
+    certificateStatus = Choice(
         CERTIFICATE_STATUSES, source="certificate_status", help_text="expiring: under 21 days are left."
     )
     certificateExpiresAt = Time(source="edge__tls_not_after", allow_null=True)
-    dnsStatus = Word(DNS_STATUSES, source="dns_status")
+    dnsStatus = Choice(DNS_STATUSES, source="dns_status")
     checkedAt = Time(source="edge__checked_at", allow_null=True, help_text="When certificate and DNS were looked at.")
-    isEnabled = Flag(source="is_enabled")
+    isEnabled = Boolean(source="is_enabled")
     previewId = Id(source="preview_id", allow_null=True, help_text="The preview that answers here.")
     createdAt = Time(source="created_at")
 

@@ -6,14 +6,14 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import VARIABLE_SCOPES
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import ApplicationId, ChoiceInput, Count, Text, Time, Word
+from apps.tools.fields import ApplicationId, Choice, ChoiceInput, Count, Text, Time
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
 
 class VariableShape(Shape):
     name = Text(128)
-    scope = Word(VARIABLE_SCOPES, help_text="Where it is set, or for what.")
+    scope = Choice(VARIABLE_SCOPES, help_text="Where it is set, or for what.")
     references = serializers.ListField(
         child=Text(192), max_length=20, help_text="Names it refers to, such as project.DATABASE_URL."
     )

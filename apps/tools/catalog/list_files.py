@@ -9,7 +9,7 @@ from apps.orgs.vocabulary import ENTRY_TYPES
 from apps.sources.git.repository import Repository
 from apps.sources.repositories import repository_of
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import ApplicationId, Count, Flag, RefInput, Text, TextInput, Word
+from apps.tools.fields import ApplicationId, Boolean, Choice, Count, RefInput, Text, TextInput
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
@@ -17,7 +17,7 @@ from apps.tools.shapes import Shape
 class EntryShape(Shape):
     path = Text(1280)  # a folder's path, which an input may name, and a name in it
     name = Text(255)
-    type = Word(ENTRY_TYPES)
+    type = Choice(ENTRY_TYPES)
     size = Count(allow_null=True, help_text="Bytes, of files; null where the file is too large to be kept.")
     sha = Text(40)
 
@@ -71,7 +71,7 @@ class ListFiles(ListTool):
     extra = {
         "ref": Text(255),
         "commitSha": Text(40),
-        "isStale": Flag(help_text="The repository could not be refreshed."),
+        "isStale": Boolean(help_text="The repository could not be refreshed."),
     }
 
     def run(self, org: OrgScope, *, page: Page, application_id: str, path: str, ref: str | None) -> Row:

@@ -4,14 +4,14 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import SECRET_SCOPES
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import Id, IdInput, Text, Time, Word
+from apps.tools.fields import Choice, Id, IdInput, Text, Time
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
 
 class SecretShape(Shape):
     name = Text(128)
-    scope = Word(SECRET_SCOPES)
+    scope = Choice(SECRET_SCOPES)
     projectId = Id(source="project_id", allow_null=True)
     environmentId = Id(source="environment_id", allow_null=True)
     provider = Text(50, allow_null=True, help_text="The vault that keeps it.")

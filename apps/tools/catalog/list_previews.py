@@ -6,7 +6,18 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import ApplicationId, ChoiceInput, Count, Id, IntegerInput, Outsiders, Text, Time, Url, Word
+from apps.tools.fields import (
+    ApplicationId,
+    Choice,
+    ChoiceInput,
+    Count,
+    Id,
+    IntegerInput,
+    Text,
+    Time,
+    UntrustedText,
+    Url,
+)
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
@@ -16,11 +27,11 @@ class PreviewShape(Shape):
     externalId = Text(128, source="external_id", allow_null=True)
     applicationId = Id(source="app_id")
     pullRequestNumber = Count(source="pull_request_number", allow_null=True)
-    pullRequestTitle = Outsiders(source="pull_request_title", allow_null=True)
+    pullRequestTitle = UntrustedText(source="pull_request_title", allow_null=True)
     pullRequestUrl = Url(source="pull_request_url", allow_null=True)
     branch = Text(255)
     url = Url(allow_null=True)
-    status = Word(APP_STATUSES)
+    status = Choice(APP_STATUSES)
     upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
     lastDeploymentId = Id(source="last_deployment_id", allow_null=True)
     createdAt = Time(source="created_at")

@@ -3,7 +3,7 @@
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import Count, Flag, Id, SearchInput, Text, Time
+from apps.tools.fields import Boolean, Count, Id, SearchInput, Text, Time
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
@@ -11,7 +11,7 @@ from apps.tools.shapes import Shape
 class EnvironmentShape(Shape):
     id = Id()
     name = Text(100)
-    isDefault = Flag(source="is_default")
+    isDefault = Boolean(source="is_default")
 
 
 class ProjectShape(Shape):

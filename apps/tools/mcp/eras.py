@@ -65,8 +65,8 @@ def _check_meta(message: Message) -> None:
         raise RpcError(INVALID_PARAMS, f"params._meta must have {PREFIX}clientCapabilities.", 400, id=message.id)
 
 
-def _check_header(message: Message, name: str, header: str | None, said: object) -> None:
-    if header == said:  # both may be missing: a call that names no tool is the method's to refuse
+def _check_header(message: Message, name: str, header: str | None, value: object) -> None:
+    if header == value:  # both may be missing: a call that names no tool is the method's to refuse
         return
     if header is None:
         raise RpcError(HEADER_MISMATCH, f"The header {name} is missing.", 400, id=message.id)

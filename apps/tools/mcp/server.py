@@ -91,11 +91,11 @@ class McpServer:
 
     def initialize(self, call: Call) -> Result:
         """The client's version if we know it, else the newest that has a handshake."""
-        asked = call.params.get("protocolVersion")
-        if not isinstance(asked, str):
+        requested = call.params.get("protocolVersion")
+        if not isinstance(requested, str):
             raise RpcError(INVALID_PARAMS, "params.protocolVersion must be a string.")
         return {
-            "protocolVersion": asked if asked in HANDSHAKE else HANDSHAKE[0],
+            "protocolVersion": requested if requested in HANDSHAKE else HANDSHAKE[0],
             "capabilities": self.capabilities,
             "serverInfo": SERVER_INFO,
             "instructions": INSTRUCTIONS,

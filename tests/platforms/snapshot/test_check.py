@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.platforms.snapshot import base
-from apps.platforms.snapshot.bounds import outsider_text
+from apps.platforms.snapshot.bounds import untrusted_text
 from apps.platforms.snapshot.check import problems_of
 from apps.platforms.snapshot.values import looks_like_a_value
 from tests.platforms.snapshots import NOON, app, deployment, project, rich
@@ -232,10 +232,10 @@ def test_names_that_people_choose_are_no_values(name: str) -> None:
 
 
 def test_what_outsiders_wrote_is_made_to_fit() -> None:
-    assert outsider_text(None) is None
-    assert outsider_text(" \x00\r\n ") is None
-    assert outsider_text("a\x1b[31mb\r\nc") == "a[31mb\nc"
-    assert outsider_text("x" * 400) == "x" * 300
-    assert outsider_text(f"could not read https://oauth2:{MARKER}@git.example.com/x") == (
+    assert untrusted_text(None) is None
+    assert untrusted_text(" \x00\r\n ") is None
+    assert untrusted_text("a\x1b[31mb\r\nc") == "a[31mb\nc"
+    assert untrusted_text("x" * 400) == "x" * 300
+    assert untrusted_text(f"could not read https://oauth2:{MARKER}@git.example.com/x") == (
         "could not read https://git.example.com/x"
     )

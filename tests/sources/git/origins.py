@@ -95,7 +95,7 @@ class Network:
 
     def settle(self) -> None:
         """Wait until nothing runs behind the answers."""
-        while running := list(mirrors._flights._running.values()):
+        while running := list(mirrors._single_flight._running.values()):
             assert not wait(running, timeout=30).not_done
 
     def _remote_of(self, url: str) -> Remote:

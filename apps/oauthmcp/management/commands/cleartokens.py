@@ -41,10 +41,10 @@ def useless(now: datetime) -> Iterator[tuple[str, QuerySet[Any], str]]:
     yield "refresh tokens", RefreshToken.objects.filter(revoked__lt=now - MEMORY), "revoked"
     yield "expired authorizations", Authorization.objects.filter(expires_at__lt=now - MEMORY), "expires_at"
     yield "revoked authorizations", Authorization.objects.filter(revoked_at__lt=now - MEMORY), "expires_at"
-    yield "clients that were never let in", never_let_in().filter(created__lt=now - MEMORY), "created"
+    yield "clients that were never let in", never_authorized().filter(created__lt=now - MEMORY), "created"
 
 
-def never_let_in() -> QuerySet[Application]:
+def never_authorized() -> QuerySet[Application]:
     """A client whose id vanishes strands everybody who uses it, so `authorized_at` alone is not believed."""
     clients = Application.objects.filter(
         authorized_at=None, registration_source=Application.RegistrationSource.DCR

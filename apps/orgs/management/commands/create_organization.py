@@ -23,7 +23,7 @@ class Command(BaseCommand):
         try:
             organization.full_clean()
         except ValidationError as error:
-            said = (f"{field}: {' '.join(sentences)}" for field, sentences in error.message_dict.items())
-            raise CommandError("\n".join(said)) from None
+            problems = (f"{field}: {' '.join(sentences)}" for field, sentences in error.message_dict.items())
+            raise CommandError("\n".join(problems)) from None
         organization.save()
         self.stdout.write(f"Made {slug}: {organization.pk}")

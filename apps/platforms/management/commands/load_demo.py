@@ -53,7 +53,7 @@ def _load(slug: str) -> Changes:
 def _moved(file: Path, now: datetime) -> Snapshot:
     """The file's snapshot, moved by whole days so that its `asOf` is today's midnight.
 
-    Whole days, so that loading it twice a day changes nothing. Certificates stay about to expire as time passes.
+    Integer days, so that loading it twice a day changes nothing. Certificates stay about to expire as time passes.
     """
     manifest = manifest_in(str(file))
     if manifest.as_of is None:
