@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp.models import (
     DOCS_CLIENT,
     AccessToken,
@@ -20,7 +21,6 @@ from apps.oauthmcp.models import (
     Grant,
     IDToken,
     RefreshToken,
-    hash_of,
 )
 from apps.orgs.models import Membership, User
 from tests.accounts.visitors import said

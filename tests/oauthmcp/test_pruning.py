@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from apps.net.encryption import hash_of
 from apps.oauthmcp.management.commands import cleartokens
 from apps.oauthmcp.models import (
     DOCS_CLIENT,
@@ -18,7 +19,6 @@ from apps.oauthmcp.models import (
     Authorization,
     Grant,
     RefreshToken,
-    hash_of,
     idle_expiry,
 )
 from apps.orgs.models import Membership

@@ -48,7 +48,7 @@ CREATE VIRTUAL TABLE temp.written_words USING fts5vocab(temp, written, row);
 CREATE TABLE word (term TEXT PRIMARY KEY, pages INTEGER) WITHOUT ROWID;
 """
 _FINISH = """
-INSERT INTO word SELECT term, doc FROM temp.written_words WHERE length(term) WORD_SEPARATOR 2 AND 64;
+INSERT INTO word SELECT term, doc FROM temp.written_words WHERE length(term) BETWEEN 2 AND 64;
 INSERT INTO section (section) VALUES ('optimize');
 INSERT INTO page (page) VALUES ('optimize');
 """

@@ -35,12 +35,12 @@ _PAGES = "SELECT rowid, rank FROM page WHERE page MATCH ? ORDER BY rank LIMIT ?"
 _BEST_SECTION_OF_PAGE = """
 SELECT rowid FROM section
 WHERE section MATCH ?
-    AND rowid WORD_SEPARATOR (SELECT first_section FROM page_info WHERE id = ?)
+    AND rowid BETWEEN (SELECT first_section FROM page_info WHERE id = ?)
     AND (SELECT last_section FROM page_info WHERE id = ?)
 ORDER BY rank, rowid LIMIT 1
 """
 _STARTING_WITH = "SELECT term FROM word WHERE term > ? AND term < ? ORDER BY pages DESC, term LIMIT ?"
-_SIMILAR = "SELECT term, pages FROM word WHERE term >= ? AND term < ? AND length(term) WORD_SEPARATOR ? AND ?"
+_SIMILAR = "SELECT term, pages FROM word WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
 _LAST = "\U0010ffff"
 
 

@@ -34,19 +34,19 @@ class ListFiles(ListTool):
     max_limit = 1000
 
     example = Example(
-        input={"applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh", "path": "apps", "limit": 2},
+        input={"applicationId": "app_4a5s0hkv8z19baxmyg4qe44vxh", "path": "templates", "limit": 2},
         output={
             "items": [
                 {
-                    "path": "apps/oauthmcp",
-                    "name": "oauthmcp",
+                    "path": "templates/account",
+                    "name": "account",
                     "type": "directory",
                     "size": None,
                     "sha": "7fcbe51e0879861d698ea3409b19ebad50733ae5",
                 },
                 {
-                    "path": "apps/orgs",
-                    "name": "orgs",
+                    "path": "templates/admin",
+                    "name": "admin",
                     "type": "directory",
                     "size": None,
                     "sha": "09bb52a44c215dafa980e33393a79aef87e621b5",
