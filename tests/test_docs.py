@@ -143,7 +143,8 @@ ARGUMENTS = {"Refused": 1, "because": 2, "path_problem": 1, "Problem": 2}  # whe
 def answered() -> tuple[set[str], set[str]]:
     """Every code and every type of a 422 that the code names."""
     found: dict[str, set[str]] = {name: set() for name in ARGUMENTS}
-    for file in (file for folder in ("apps", "config") for file in (BASE_DIR / folder).rglob("*.py")):
+    folders = ("apps/web", "apps/sources", "apps/tools", "apps/oauthmcp")
+    for file in (file for folder in folders for file in (BASE_DIR / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
             if name in ARGUMENTS and len(node.args) > ARGUMENTS[name]:
