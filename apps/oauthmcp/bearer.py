@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from apps.net.addresses import host_of, is_loopback
 from apps.oauthmcp.tokens import authenticate_access_token
 from apps.orgs.callers import SCOPES, Caller
-from apps.orgs.scope import OrgScope, scope_by_slug
+from apps.orgs.scope import scope_by_slug
 from apps.web.cors import is_foreign
 
 ALL_SCOPES = frozenset(SCOPES)
@@ -56,9 +56,9 @@ def bearer_of(request: HttpRequest) -> str | None:
 
 def _fixed_bearer(request: HttpRequest, token: str) -> Caller | None:
     if _is_same(token, settings.LOCAL_DEV_BEARER) and is_local_call(request):
-        return _caller("local-dev", scope_by_slug(settings.LOCAL_DEV_ORG, ALL_SCOPES))
+        return _fixed_caller("local-dev", settings.LOCAL_DEV_ORG)
     if _is_same(token, settings.E2E_BOOTSTRAP_SECRET) and _is_bootstrap_call(request):
-        return _caller("bootstrap", scope_by_slug(settings.BOOTSTRAP_ORG, ALL_SCOPES))
+        return _fixed_caller("bootstrap", settings.BOOTSTRAP_ORG)
     return None
 
 
@@ -83,5 +83,6 @@ def _is_same(token: str, secret: str) -> bool:
     return bool(secret) and hmac.compare_digest(token.encode(), secret.encode())
 
 
-def _caller(key: str, org: OrgScope | None) -> Caller | None:
-    return Caller(org, key) if org else None
+def _fixed_caller(name: str, slug: str) -> Caller | None:
+    org = scope_by_slug(slug)
+    return Caller(org, None, ALL_SCOPES, None, name, None) if org else None

@@ -4,6 +4,7 @@ import json
 import re
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Q
@@ -12,8 +13,8 @@ from django.utils import timezone
 from apps.net.encryption import hash_of
 from apps.oauthmcp.models import Authorization
 from apps.oauthmcp.parameters import canonical_resource
-from apps.orgs.callers import SCOPES, Caller
-from apps.orgs.scope import OrgScope, Viewer, in_utc
+from apps.orgs.callers import SCOPES, Caller, Viewer
+from apps.orgs.scope import OrgScope, in_utc
 
 # What server.py issues. Anything else costs no query.
 ACCESS_TOKEN = re.compile(r"porthole_at_[A-Za-z0-9_-]{43}")
@@ -22,9 +23,11 @@ USE_NOTED_EVERY = timedelta(minutes=5)
 # SQL, because every call begins with this, and the ORM takes about ten times as long. The conditions are those of
 # AuthorizationQuerySet.alive(), and the token's own. A database compares JSON as it keeps it, so both agree on `=`.
 LOOKUP = """
-SELECT z.id, t.scope, z.last_used_at IS NULL OR z.last_used_at < %s, m.role, u.email, u.name, o.id, o.synced_at
+SELECT z.id, z.last_used_at IS NULL OR z.last_used_at < %s, t.scope, c.client_id, m.role, u.id, u.email, u.name, o.id,
+    o.synced_at
 FROM oauthmcp_accesstoken t
 JOIN oauthmcp_authorization z ON z.id = t.authorization_id
+JOIN oauthmcp_application c ON c.id = z.application_id
 JOIN orgs_membership m ON m.id = z.membership_id
 JOIN orgs_user u ON u.id = m.user_id
 JOIN orgs_organization o ON o.id = m.organization_id
@@ -41,13 +44,22 @@ def authenticate_access_token(token: str) -> Caller | None:
     row = _look_up(token)
     if row is None:
         return None
-    authorization_id, scope, is_use_due, role, email, name, organization_id, synced_at = row
+    (authorization_id, is_use_due, scope, client_id, role, user_id, email, name, organization_id, synced_at) = row
     if is_use_due:
         _note_use(authorization_id)
-    scopes = frozenset(scope.split()) & SCOPES.keys()
-    org = OrgScope(organization_id, in_utc(synced_at), scopes, Viewer(email, name or None, role))
-    # Calls are counted by authorization: a new token from a refresh is no new allowance.
-    return Caller(org, str(authorization_id))
+    return Caller(
+        org=OrgScope(organization_id, in_utc(synced_at)),
+        viewer=Viewer(email, name or None, role),
+        scopes=frozenset(scope.split()) & SCOPES.keys(),
+        user_id=user_id,
+        client_id=client_id,
+        authorization_id=_uuid(authorization_id),
+    )
+
+
+def _uuid(id: UUID | str) -> UUID:
+    """SQLite keeps them as text."""
+    return id if isinstance(id, UUID) else UUID(id)
 
 
 def _look_up(token: str) -> Any:

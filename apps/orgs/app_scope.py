@@ -51,7 +51,8 @@ class AppScope:
             previews = previews.filter(status=status)
         newest = Deployment.objects.filter(preview_id=OuterRef("id")).order_by("-created_at", "-id").values("id")[:1]
         return Rows(
-            previews.values(*PREVIEW_COLUMNS, last_deployment_id=Subquery(newest)), order=("-created_at", "-id")
+            previews.values(*PREVIEW_COLUMNS, **APPLICATION_ID, last_deployment_id=Subquery(newest)),
+            order=("-created_at", "-id"),
         )
 
     def deployments(
@@ -68,7 +69,7 @@ class AppScope:
         if until is not None:
             deployments = deployments.filter(created_at__lt=until)
         return Rows(
-            deployments.values(*DEPLOYMENT_COLUMNS),
+            deployments.values(*DEPLOYMENT_COLUMNS, **APPLICATION_ID),
             order=("-created_at", "-id"),
             finish=self._finish_deployments,
         )
@@ -128,6 +129,8 @@ def _finish_domains(domains: list[Row]) -> None:
     for row in domains:
         row["url"] = f"{'https' if row['https'] else 'http'}://{row['host']}{row['path']}"
         row["certificate_status"] = certificate_status(row, now)
+        row["certificate_expires_at"] = row["edge__tls_not_after"]
+        row["checked_at"] = row["edge__checked_at"]
         row["dns_status"] = row["edge__dns_status"] or "unknown"
 
 
@@ -144,12 +147,14 @@ DOMAIN_COLUMNS = (
     "id", "external_id", "host", "path", "https", "port", "certificate_type", "is_enabled", "preview_id", "created_at",
     "edge__dns_status", "edge__tls_not_after", "edge__tls_is_valid", "edge__checked_at",
 )  # fmt: skip
+# The contract says applicationId; what tools read is called so too.
+APPLICATION_ID = {"application_id": F("app_id")}
 PREVIEW_COLUMNS = (
-    "id", "external_id", "app_id", "pull_request_number", "pull_request_title", "pull_request_url", "branch", "url",
+    "id", "external_id", "pull_request_number", "pull_request_title", "pull_request_url", "branch", "url",
     "status", "upstream_status", "created_at", "expires_at",
 )  # fmt: skip
 DEPLOYMENT_COLUMNS = (
-    "id", "external_id", "app_id", "preview_id", "status", "upstream_status", "title", "commit_sha", "commit_message",
+    "id", "external_id", "preview_id", "status", "upstream_status", "title", "commit_sha", "commit_message",
     "branch", "trigger", "created_at", "started_at", "finished_at", "error_message",
 )  # fmt: skip
 VARIABLE_COLUMNS = ("id", "name", "scope", "references", "updated_at", "sort_key")

@@ -1,6 +1,7 @@
 """Who asks: what a caller may see, and as whom. Known to both who lets callers in and who answers them."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from apps.orgs.scope import OrgScope
 
@@ -15,8 +16,30 @@ SCOPE_NAMES = list(SCOPES)
 
 
 @dataclass(frozen=True, slots=True)
+class Viewer:
+    """The person behind a token: e-mail address, name and role in the organization."""
+
+    email: str
+    name: str | None
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: what they may see, and the key under which their calls are counted."""
+    """Who asks, about which organization, and with which scopes.
+
+    `client_id` is the OAuth client's, or the name of one of the two fixed bearers. Behind those is no person and no
+    authorization: `viewer`, `user_id` and `authorization_id` are None.
+    """
 
     org: OrgScope
-    key: str
+    viewer: Viewer | None
+    scopes: frozenset[str]
+    user_id: int | None
+    client_id: str
+    authorization_id: UUID | None
+
+    @property
+    def key(self) -> str:
+        """Under which calls are counted: by authorization, so that a new token from a refresh is no new allowance."""
+        return str(self.authorization_id or self.client_id)

@@ -1,5 +1,6 @@
-"""What both doors do before a tool is called: who asks, how often, and with which scopes."""
+"""What both doors share: who asks, how often, and how a call that needs another scope is refused."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 from rest_framework.exceptions import AuthenticationFailed
@@ -9,6 +10,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from apps.orgs.callers import Caller
+from apps.orgs.rows import Row
+from apps.tools import calls
 from apps.tools.base import Tool
 from apps.tools.challenges import insufficient_scope, rate_limited, unauthorized
 from apps.tools.throttle import CallerThrottle
@@ -45,9 +48,12 @@ class Door(APIView):
     def throttled(self, request: Request, wait: float | None) -> Any:
         raise rate_limited(wait)
 
-    def check_scope(self, request: Request, tool: Tool) -> None:
-        if tool.scope not in caller_of(request).org.scopes:
-            raise insufficient_scope(self.metadata, tool.scope)
+    def answer(self, request: Request, tool: Tool, data: Row | Callable[[], Row]) -> bytes:
+        """A call of the tool (see `calls.answer`). A missing scope is refused with this door's challenge."""
+        try:
+            return calls.answer(caller_of(request), tool, data)
+        except calls.InsufficientScope as missing:
+            raise insufficient_scope(self.metadata, missing.scope) from None
 
 
 def caller_of(request: Request) -> Caller:

@@ -47,7 +47,7 @@ class IdInput(TextInput):
 
 
 def ApplicationId() -> IdInput:  # noqa: N802
-    return IdInput("app", "an application", source="application_id")
+    return IdInput("app", "an application")
 
 
 def RefInput() -> TextInput:  # noqa: N802

@@ -7,11 +7,11 @@ from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from apps.tools.base import Tool
-from apps.tools.door import Door, caller_of
+from apps.tools.door import Door
 from apps.tools.registry import TOOLS
 from apps.web.body import read_object
 from apps.web.exceptions import Refused
-from apps.web.render import json_response
+from apps.web.render import json_bytes
 
 
 class ToolViewSet(Door, ViewSet):
@@ -21,7 +21,7 @@ class ToolViewSet(Door, ViewSet):
     tool: Tool = cast(Tool, None)  # set by initial, or by schema.py for one path per tool
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuses in the contract's order: 401, 404, 405, 429, 403. The body's turn comes after these."""
+        """Refuses in the contract's order: 401, 404, 405, 429. The scope's and the body's turn comes after these."""
         self.perform_authentication(request)
         tool = TOOLS.get(kwargs["name"])
         if tool is None:
@@ -30,7 +30,6 @@ class ToolViewSet(Door, ViewSet):
         if request.method != "POST":
             raise Refused(405, "method_not_allowed", "Call a tool with POST.", {"Allow": "POST, OPTIONS"})
         self.check_throttles(request)
-        self.check_scope(request, tool)
 
     def call(self, request: Request, name: str) -> HttpResponse:
-        return json_response(self.tool.answer(caller_of(request).org, read_object(request._request)))
+        return json_bytes(self.answer(request, self.tool, lambda: read_object(request._request)))

@@ -19,10 +19,10 @@ from apps.tools.base import PageInput, Tool
 from apps.tools.http import ToolViewSet
 from apps.tools.openapi_parts import DESCRIPTION, ERRORS, SCHEMAS, error_responses
 from apps.tools.registry import TOOLS
-from apps.tools.shapes import Input, Shape
+from apps.tools.shapes import Shape, ToolInput
 
 # What a shape says that has no docstring of its own is meant for those who write shapes.
-INHERITED = {getdoc(shape) for shape in (Shape, Input, PageInput)}
+INHERITED = {getdoc(shape) for shape in (Shape, ToolInput, PageInput)}
 # drf-spectacular leaves out a body that has no fields; an empty object may still be sent.
 NO_INPUT: dict[str, Any] = {
     "content": {

@@ -1,5 +1,6 @@
 """Shapes: what goes in and what comes out, declared once for the doors, for openapi.json and for MCP."""
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -8,12 +9,30 @@ from rest_framework import serializers
 
 from apps.orgs.rows import Row
 
+WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])")
 
-class Shape(serializers.Serializer[Any]):
+
+class CamelCased(serializers.Serializer[Any]):
+    """Fields are declared by their JSON names; Python's side of each is the same in snake_case, or its `source`."""
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        for name, field in fields.items():
+            if field.source is None and (column := snake_case(name)) != name:
+                field.source = column
+        return fields
+
+
+def snake_case(name: str) -> str:
+    """latencyP50Ms → latency_p50_ms, uptime24h → uptime_24h."""
+    return WORD_START.sub("_", name).lower()
+
+
+class Shape(CamelCased):
     """The shape of an output. It is an allow-list: what it does not name cannot leave.
 
-    `source` names the row's column where that differs from the JSON name; on a nested shape, `source="*"` reads the
-    same row, and any other source the row or the list of rows that is there.
+    Values come from a row's columns. On a nested shape, `source="*"` reads the same row, and any other source the row
+    or the list of rows that is there.
     """
 
     @classmethod
@@ -22,7 +41,7 @@ class Shape(serializers.Serializer[Any]):
         return _renderer(cls)(row)
 
 
-class Input(serializers.Serializer[Any]):
+class ToolInput(CamelCased):
     """The shape of an input: unknown keys are refused."""
 
     default_error_messages = {"unknown_key": "This tool takes no such input."}

@@ -15,8 +15,12 @@ def encode(value: Any) -> bytes:
 
 
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
+    return json_bytes(encode(value), status, headers)
+
+
+def json_bytes(content: bytes, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
     return HttpResponse(
-        encode(value),
+        content,
         content_type="application/json",
         status=status,
         headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **(headers or {})},

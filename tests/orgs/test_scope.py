@@ -100,14 +100,14 @@ def test_what_the_installation_offers_is_seen_by_everybody(acme: Fill, rival: Fi
 
 def test_a_scope_is_found_by_slug_with_one_query(acme: Fill) -> None:
     with CaptureQueriesContext(connection) as queries:
-        scope = scope_by_slug("acme", frozenset({"docs:read"}))
+        scope = scope_by_slug("acme")
     assert len(queries) == 1
-    assert scope == OrgScope(acme.organization.id, START, frozenset({"docs:read"}), None)
+    assert scope == OrgScope(acme.organization.id, START)
 
 
 @pytest.mark.parametrize("slug", ["", "ACME", "acm", "acme ", "%"])
 def test_no_other_slug_finds_it(acme: Fill, slug: str) -> None:
-    assert scope_by_slug(slug, frozenset()) is None
+    assert scope_by_slug(slug) is None
 
 
 # Rows

@@ -1,6 +1,7 @@
 """Pages: cursors that cannot be forged or carried elsewhere, and walks that see every row once."""
 
 import base64
+import json
 import unicodedata
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,10 +13,11 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from apps.orgs.callers import SCOPES, Caller
 from apps.orgs.models import App, Deployment, Domain, EnvVarName, Template
 from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
-from apps.tools import paging
+from apps.tools import calls, paging
 from apps.tools.paging import Page, fit
 from apps.tools.registry import TOOLS
 from tests.api import Api
@@ -386,8 +388,8 @@ def test_walking_by_name_sees_what_stays_exactly_once(
                 app[0].save()
                 renamed.add(app[0].id)
 
-    org = OrgScope(acme.organization.id, None)
-    seen = walk(lambda cursor: page_of_apps(org, limit, cursor), change)
+    caller = whoever_sees(acme)
+    seen = walk(lambda cursor: page_of_apps(caller, limit, cursor), change)
     check_walk(seen, before, renamed, set(App.objects.values_list("id", flat=True)))
 
 
@@ -411,8 +413,8 @@ def test_walking_the_newest_first_sees_what_stays_exactly_once(
                 some[0].status = "succeeded"
                 some[0].save()
 
-    org = OrgScope(acme.organization.id, None)
-    seen = walk(lambda cursor: page_of_deployments(org, acme.app.id, limit, cursor), change)
+    caller = whoever_sees(acme)
+    seen = walk(lambda cursor: page_of_deployments(caller, acme.app.id, limit, cursor), change)
     check_walk(seen, before, set(), set(Deployment.objects.values_list("id", flat=True)))
 
 
@@ -421,13 +423,18 @@ def deploy(acme: Fill, hour: int) -> str:
     return str(make(Deployment, acme.organization, app=acme.app, title="x", created_at=created_at).id)
 
 
-def page_of_apps(org: OrgScope, limit: int, cursor: str | None) -> dict[str, Any]:
-    return TOOLS["list_apps"].answer(org, {"limit": limit} | ({"cursor": cursor} if cursor else {}))
+def whoever_sees(acme: Fill) -> Caller:
+    return Caller(OrgScope(acme.organization.id, None), None, frozenset(SCOPES), None, "tests", None)
 
 
-def page_of_deployments(org: OrgScope, app_id: str, limit: int, cursor: str | None) -> dict[str, Any]:
+def page_of_apps(caller: Caller, limit: int, cursor: str | None) -> dict[str, Any]:
+    data = {"limit": limit} | ({"cursor": cursor} if cursor else {})
+    return json.loads(calls.answer(caller, TOOLS["list_apps"], data))
+
+
+def page_of_deployments(caller: Caller, app_id: str, limit: int, cursor: str | None) -> dict[str, Any]:
     data = {"applicationId": app_id, "limit": limit} | ({"cursor": cursor} if cursor else {})
-    return TOOLS["list_deployments"].answer(org, data)
+    return json.loads(calls.answer(caller, TOOLS["list_deployments"], data))
 
 
 def test_a_signed_position_comes_back() -> None:

@@ -1,10 +1,11 @@
 """get_account."""
 
+from dataclasses import asdict
 from typing import Any
 
 from rest_framework import serializers
 
-from apps.orgs.callers import SCOPE_NAMES
+from apps.orgs.callers import SCOPE_NAMES, Caller
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_STATUSES, CONNECTION_TYPES, MEMBERSHIP_ROLES, PLATFORM_KINDS, SYNC_STATUSES
@@ -21,7 +22,7 @@ class OrganizationShape(Shape):
     name = Text(100)
     slug = Text(63)
     plan = Text(50, allow_null=True)
-    createdAt = Time(source="created_at")
+    createdAt = Time()
 
 
 class ViewerShape(Shape):
@@ -48,7 +49,7 @@ AppsByStatusShape = type("AppsByStatusShape", (Shape,), {status: Count() for sta
 
 class AppCountsShape(Shape):
     total = Count()
-    byStatus = AppsByStatusShape(source="by_status")
+    byStatus = AppsByStatusShape()
 
 
 class ResourcesShape(Shape):
@@ -56,24 +57,24 @@ class ResourcesShape(Shape):
     apps = AppCountsShape()
     domains = Count()
     previews = Count()
-    deploymentsLast30Days = Count(source="deployments_last_30_days")
+    deploymentsLast30Days = Count()
 
 
 class ConnectionShape(Shape):
     id = Id()
-    externalId = Text(128, source="external_id", allow_null=True)
+    externalId = Text(128, allow_null=True)
     type = Choice(CONNECTION_TYPES)
     name = Text(100)
-    accountLogin = Text(100, source="account_login", allow_null=True)
-    isDefault = Boolean(source="is_default")
+    accountLogin = Text(100, allow_null=True)
+    isDefault = Boolean()
 
 
 class PlatformShape(Shape):
     kind = Choice(PLATFORM_KINDS)
     version = Text(50, allow_null=True)
-    lastSyncAt = Time(source="last_sync_at", allow_null=True)
-    lastSyncStatus = Choice(SYNC_STATUSES, source="last_sync_status")
-    isStale = Boolean(source="is_stale", help_text="Older than three sync periods; a manifest is never stale.")
+    lastSyncAt = Time(allow_null=True)
+    lastSyncStatus = Choice(SYNC_STATUSES)
+    isStale = Boolean(help_text="Older than three sync periods; a manifest is never stale.")
 
 
 class AccountShape(Shape):
@@ -95,6 +96,7 @@ class GetAccount(Tool):
     """
 
     scope = "account:read"
+    depends_on_caller = True
     Output = AccountShape
 
     example = Example(
@@ -166,7 +168,7 @@ class GetAccount(Tool):
         },
     )
 
-    def run(self, org: OrgScope) -> Row:
+    def run(self, org: OrgScope, *, caller: Caller) -> Row:
         overview = org.overview()
         organization, apps = overview.organization, overview.apps_by_status
         used = {
@@ -178,20 +180,16 @@ class GetAccount(Tool):
         answer = AccountShape.render(
             {
                 "organization": organization,
-                "viewer": _viewer(org),
+                "viewer": asdict(caller.viewer) if caller.viewer else None,
                 "quota": {name: _limit(organization[f"{name[:-1]}_limit"], count) for name, count in used.items()},
                 "resources": organization | {"apps": {"total": used["apps"], "by_status": apps}},
                 "connections": _connections(org, organization["default_connection_id"]),
                 "platform": overview.platform,
-                "scopes": [scope for scope in SCOPE_NAMES if scope in org.scopes],
+                "scopes": [scope for scope in SCOPE_NAMES if scope in caller.scopes],
             }
         )
         answer["connections"] = fit(answer["connections"], CONNECTION_BYTES)[1]
         return answer
-
-
-def _viewer(org: OrgScope) -> Row | None:
-    return {"email": org.viewer.email, "name": org.viewer.name, "role": org.viewer.role} if org.viewer else None
 
 
 def _limit(limit: int | None, used: int) -> Row:

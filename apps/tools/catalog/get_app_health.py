@@ -8,7 +8,7 @@ from apps.orgs.vocabulary import APP_STATUSES, DEPLOYMENT_STATUSES, DNS_STATUSES
 from apps.tools.base import Example, Tool
 from apps.tools.fields import ApplicationId, Boolean, Choice, Count, Id, Text, Time, UntrustedText
 from apps.tools.paging import fit
-from apps.tools.shapes import Input, Shape
+from apps.tools.shapes import Shape, ToolInput
 
 # Of an answer's 64 KiB, for what outsiders and platforms wrote; what does not fit is left out.
 DOMAIN_BYTES, INSTANCE_BYTES, REASON_BYTES = 28 * 1024, 20 * 1024, 8 * 1024
@@ -17,35 +17,35 @@ DOMAIN_BYTES, INSTANCE_BYTES, REASON_BYTES = 28 * 1024, 20 * 1024, 8 * 1024
 class LastDeploymentShape(Shape):
     id = Id()
     status = Choice(DEPLOYMENT_STATUSES)
-    createdAt = Time(source="created_at")
-    finishedAt = Time(source="finished_at", allow_null=True)
+    createdAt = Time()
+    finishedAt = Time(allow_null=True)
 
 
 class TlsShape(Shape):
     issuer = Text(200)
-    notAfter = Time(source="not_after")
-    daysLeft = serializers.IntegerField(source="days_left", help_text="Negative once it has expired.")
+    notAfter = Time()
+    daysLeft = serializers.IntegerField(help_text="Negative once it has expired.")
 
 
 class EdgeDomainShape(Shape):
     host = Text(253)
     reachable = Boolean()
-    httpStatus = Count(source="http_status", allow_null=True)
-    latencyMs = Count(source="latency_ms", allow_null=True)
+    httpStatus = Count(allow_null=True)
+    latencyMs = Count(allow_null=True)
     tls = TlsShape(allow_null=True)
-    dnsStatus = Choice(DNS_STATUSES, source="dns_status")
+    dnsStatus = Choice(DNS_STATUSES)
     error = UntrustedText(allow_null=True)
-    checkedAt = Time(source="checked_at")
+    checkedAt = Time()
 
 
 class EdgeShape(Shape):
     status = Choice(EDGE_STATUSES)
-    checkedAt = Time(source="checked_at", allow_null=True, help_text="The oldest of the looks.")
-    isStale = Boolean(source="is_stale", help_text="One look or more is too old to rely on.")
+    checkedAt = Time(allow_null=True, help_text="The oldest of the looks.")
+    isStale = Boolean(help_text="One look or more is too old to rely on.")
     domains = EdgeDomainShape(many=True, help_text="At most 20, those in trouble first.")
-    uptime24h = serializers.FloatField(source="uptime_24h", allow_null=True, min_value=0, max_value=1)
-    latencyP50Ms = Count(source="latency_p50_ms", allow_null=True)
-    latencyP95Ms = Count(source="latency_p95_ms", allow_null=True)
+    uptime24h = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
+    latencyP50Ms = Count(allow_null=True)
+    latencyP95Ms = Count(allow_null=True)
 
 
 class InstanceShape(Shape):
@@ -55,21 +55,21 @@ class InstanceShape(Shape):
 
 
 class RuntimeShape(Shape):
-    desiredReplicas = Count(source="desired_replicas", allow_null=True)
-    runningReplicas = Count(source="running_replicas", allow_null=True)
+    desiredReplicas = Count(allow_null=True)
+    runningReplicas = Count(allow_null=True)
     instances = InstanceShape(many=True, help_text="At most 20.")
 
 
 class HealthShape(Shape):
-    applicationId = Id(source="application_id")
+    applicationId = Id()
     name = Text(200)
     status = Choice(APP_STATUSES, help_text="The platform's word; not health.")
     health = Choice(HEALTH_LEVELS)
     reasons = serializers.ListField(child=Text(400), max_length=20, help_text="Why, in sentences.")
-    lastDeployment = LastDeploymentShape(source="last_deployment", allow_null=True)
+    lastDeployment = LastDeploymentShape(allow_null=True)
     edge = EdgeShape(help_text="What a look from outside at its domains saw.")
     runtime = RuntimeShape(allow_null=True, help_text="What the platform says is running; null: it said nothing.")
-    syncedAt = Time(source="synced_at", allow_null=True)
+    syncedAt = Time(allow_null=True)
 
 
 class GetAppHealth(Tool):
@@ -150,7 +150,7 @@ class GetAppHealth(Tool):
         },
     )
 
-    class Input(Input):
+    class Input(ToolInput):
         applicationId = ApplicationId()
 
     def run(self, org: OrgScope, *, application_id: str) -> Row:

@@ -14,26 +14,26 @@ class SourceShape(Shape):
     repository = Text(500, allow_null=True, help_text="owner/name, or an address where type is git.")
     branch = Text(255, allow_null=True)
     image = Text(500, allow_null=True)
-    connectionId = Id(source="connection_id", allow_null=True)
+    connectionId = Id(allow_null=True)
 
 
 class AppShape(Shape):
     id = Id()
-    externalId = Text(128, source="external_id", allow_null=True)
+    externalId = Text(128, allow_null=True)
     name = Text(200)
     slug = Text(200)
     description = Text(1000, allow_null=True)
-    projectId = Id(source="project_id")
-    projectName = Text(200, source="project__name")
-    environmentId = Id(source="environment_id", allow_null=True)
-    environmentName = Text(100, source="environment__name", allow_null=True)
+    projectId = Id()
+    projectName = Text(200)
+    environmentId = Id(allow_null=True)
+    environmentName = Text(100, allow_null=True)
     kind = Choice(APP_KINDS)
     status = Choice(APP_STATUSES)
-    upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
+    upstreamStatus = Text(50, allow_null=True, help_text="The platform's own word.")
     source = SourceShape(source="*")  # type: ignore[assignment]  # Field.source, but this is how fields are declared
-    primaryUrl = Url(source="primary_url", allow_null=True)
-    lastDeployedAt = Time(source="last_deployed_at", allow_null=True)
-    createdAt = Time(source="created_at")
+    primaryUrl = Url(allow_null=True)
+    lastDeployedAt = Time(allow_null=True)
+    createdAt = Time()
 
 
 class ListApps(ListTool):
@@ -80,8 +80,8 @@ class ListApps(ListTool):
     )
 
     class Input(PageInput):
-        projectId = IdInput("prj", "a project", source="project_id", required=False, default=None)
-        environmentId = IdInput("env", "an environment", source="environment_id", required=False, default=None)
+        projectId = IdInput("prj", "a project", required=False, default=None)
+        environmentId = IdInput("env", "an environment", required=False, default=None)
         status = ChoiceInput(APP_STATUSES)
         query = SearchInput("name, slug, description or repository")
 

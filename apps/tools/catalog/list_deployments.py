@@ -26,22 +26,22 @@ from apps.tools.shapes import Shape
 
 class DeploymentShape(Shape):
     id = Id()
-    externalId = Text(128, source="external_id", allow_null=True)
-    applicationId = Id(source="app_id")
-    previewId = Id(source="preview_id", allow_null=True)
-    environmentId = Id(source="environment_id", allow_null=True)
+    externalId = Text(128, allow_null=True)
+    applicationId = Id()
+    previewId = Id(allow_null=True)
+    environmentId = Id(allow_null=True)
     status = Choice(DEPLOYMENT_STATUSES)
-    upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
+    upstreamStatus = Text(50, allow_null=True, help_text="The platform's own word.")
     title = UntrustedText()
-    commitSha = Text(64, source="commit_sha", allow_null=True)
-    commitMessage = UntrustedText(source="commit_message", allow_null=True)
+    commitSha = Text(64, allow_null=True)
+    commitMessage = UntrustedText(allow_null=True)
     branch = Text(255, allow_null=True)
     trigger = Choice(DEPLOYMENT_TRIGGERS)
-    createdAt = Time(source="created_at")
-    startedAt = Time(source="started_at", allow_null=True)
-    finishedAt = Time(source="finished_at", allow_null=True)
-    durationMs = Count(source="duration_ms", allow_null=True)
-    errorMessage = UntrustedText(source="error_message", allow_null=True)
+    createdAt = Time()
+    startedAt = Time(allow_null=True)
+    finishedAt = Time(allow_null=True)
+    durationMs = Count(allow_null=True)
+    errorMessage = UntrustedText(allow_null=True)
 
 
 class ListDeployments(ListTool):
@@ -85,7 +85,7 @@ class ListDeployments(ListTool):
 
     class Input(PageInput):
         applicationId = ApplicationId()
-        previewId = IdInput("prv", "a preview", source="preview_id", required=False, default=None)
+        previewId = IdInput("prv", "a preview", required=False, default=None)
         status = ChoiceInput(DEPLOYMENT_STATUSES)
         since = TimeInput(
             required=False, default=None, help_text="Created at this time or later (RFC 3339, with offset)."

@@ -11,22 +11,20 @@ from apps.tools.shapes import Shape
 
 class DomainShape(Shape):
     id = Id()
-    externalId = Text(128, source="external_id", allow_null=True)
+    externalId = Text(128, allow_null=True)
     host = Text(253)
     path = Text(500)
     url = Url()
     https = Boolean()
     port = Count(allow_null=True, help_text="The port of the application behind it.")
-    certificateType = Choice(CERTIFICATE_TYPES, source="certificate_type")
-    certificateStatus = Choice(
-        CERTIFICATE_STATUSES, source="certificate_status", help_text="expiring: under 21 days are left."
-    )
-    certificateExpiresAt = Time(source="edge__tls_not_after", allow_null=True)
-    dnsStatus = Choice(DNS_STATUSES, source="dns_status")
-    checkedAt = Time(source="edge__checked_at", allow_null=True, help_text="When certificate and DNS were looked at.")
-    isEnabled = Boolean(source="is_enabled")
-    previewId = Id(source="preview_id", allow_null=True, help_text="The preview that answers here.")
-    createdAt = Time(source="created_at")
+    certificateType = Choice(CERTIFICATE_TYPES)
+    certificateStatus = Choice(CERTIFICATE_STATUSES, help_text="expiring: under 21 days are left.")
+    certificateExpiresAt = Time(allow_null=True)
+    dnsStatus = Choice(DNS_STATUSES)
+    checkedAt = Time(allow_null=True, help_text="When certificate and DNS were looked at.")
+    isEnabled = Boolean()
+    previewId = Id(allow_null=True, help_text="The preview that answers here.")
+    createdAt = Time()
 
 
 class ListDomains(ListTool):

@@ -17,7 +17,7 @@ class VariableShape(Shape):
     references = serializers.ListField(
         child=Text(192), max_length=20, help_text="Names it refers to, such as project.DATABASE_URL."
     )
-    updatedAt = Time(source="updated_at", allow_null=True)
+    updatedAt = Time(allow_null=True)
 
 
 class ListEnvVars(ListTool):

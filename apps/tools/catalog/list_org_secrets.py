@@ -12,10 +12,10 @@ from apps.tools.shapes import Shape
 class SecretShape(Shape):
     name = Text(128)
     scope = Choice(SECRET_SCOPES)
-    projectId = Id(source="project_id", allow_null=True)
-    environmentId = Id(source="environment_id", allow_null=True)
+    projectId = Id(allow_null=True)
+    environmentId = Id(allow_null=True)
     provider = Text(50, allow_null=True, help_text="The vault that keeps it.")
-    updatedAt = Time(source="updated_at", allow_null=True)
+    updatedAt = Time(allow_null=True)
 
 
 class ListOrgSecrets(ListTool):
@@ -53,7 +53,7 @@ class ListOrgSecrets(ListTool):
     )
 
     class Input(PageInput):
-        projectId = IdInput("prj", "a project", source="project_id", required=False, default=None)
+        projectId = IdInput("prj", "a project", required=False, default=None)
 
     item = SecretShape
 

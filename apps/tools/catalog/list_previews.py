@@ -24,18 +24,18 @@ from apps.tools.shapes import Shape
 
 class PreviewShape(Shape):
     id = Id()
-    externalId = Text(128, source="external_id", allow_null=True)
-    applicationId = Id(source="app_id")
-    pullRequestNumber = Count(source="pull_request_number", allow_null=True)
-    pullRequestTitle = UntrustedText(source="pull_request_title", allow_null=True)
-    pullRequestUrl = Url(source="pull_request_url", allow_null=True)
+    externalId = Text(128, allow_null=True)
+    applicationId = Id()
+    pullRequestNumber = Count(allow_null=True)
+    pullRequestTitle = UntrustedText(allow_null=True)
+    pullRequestUrl = Url(allow_null=True)
     branch = Text(255)
     url = Url(allow_null=True)
     status = Choice(APP_STATUSES)
-    upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
-    lastDeploymentId = Id(source="last_deployment_id", allow_null=True)
-    createdAt = Time(source="created_at")
-    expiresAt = Time(source="expires_at", allow_null=True)
+    upstreamStatus = Text(50, allow_null=True, help_text="The platform's own word.")
+    lastDeploymentId = Id(allow_null=True)
+    createdAt = Time()
+    expiresAt = Time(allow_null=True)
 
 
 class ListPreviews(ListTool):
@@ -74,9 +74,7 @@ class ListPreviews(ListTool):
 
     class Input(PageInput):
         applicationId = ApplicationId()
-        pullRequestNumber = IntegerInput(
-            source="pull_request_number", required=False, default=None, min_value=0, max_value=2**31 - 1
-        )
+        pullRequestNumber = IntegerInput(required=False, default=None, min_value=0, max_value=2**31 - 1)
         status = ChoiceInput(APP_STATUSES)
 
     item = PreviewShape

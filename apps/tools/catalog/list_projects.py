@@ -11,17 +11,17 @@ from apps.tools.shapes import Shape
 class EnvironmentShape(Shape):
     id = Id()
     name = Text(100)
-    isDefault = Boolean(source="is_default")
+    isDefault = Boolean()
 
 
 class ProjectShape(Shape):
     id = Id()
-    externalId = Text(128, source="external_id", allow_null=True)
+    externalId = Text(128, allow_null=True)
     name = Text(200)
     description = Text(1000, allow_null=True)
     environments = EnvironmentShape(many=True, help_text="The default first, then by name; at most 64.")
-    appCount = Count(source="app_count")
-    createdAt = Time(source="created_at")
+    appCount = Count()
+    createdAt = Time()
 
 
 class ListProjects(ListTool):

@@ -22,7 +22,7 @@ class TemplateShape(Shape):
     description = Text(1000)
     version = Text(50, allow_null=True)
     tags = serializers.ListField(child=Text(32), max_length=20)
-    logoUrl = Url(source="logo_url", allow_null=True)
+    logoUrl = Url(allow_null=True)
     links = LinksShape(source="*")
 
 

@@ -10,7 +10,7 @@ from apps.sources.docs import corpus
 from apps.tools.base import Example, Tool
 from apps.tools.fields import IntegerInput, Text, TextInput, Time, Url
 from apps.tools.paging import CURSOR_LENGTH
-from apps.tools.shapes import Input, Shape
+from apps.tools.shapes import Shape, ToolInput
 
 
 class HitShape(Shape):
@@ -52,7 +52,7 @@ class SearchDocs(Tool):
         },
     )
 
-    class Input(Input):
+    class Input(ToolInput):
         query = TextInput(min_length=1, max_length=512, help_text="Words to look for.")
         limit = IntegerInput(
             required=False, default=5, min_value=1, max_value=20, help_text="At most this many, 5 if left out."

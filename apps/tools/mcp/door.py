@@ -1,6 +1,7 @@
 """POST /mcp: Streamable HTTP without streams and without sessions (MCP 2026-07-28, and the revisions before)."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -42,7 +43,7 @@ class McpView(Door):
             era = era_of(message, request.headers)
             if message.id is None:  # a notification: there is nothing to say, and nothing that we would do
                 return HttpResponse(status=202)
-            call = Call(message, era, caller_of(request), request_id, lambda tool: self.check_scope(request, tool))
+            call = Call(message, era, caller_of(request), request_id, partial(self.answer, request))
             result = result_of(message.id, self.server.answer(call))
             if call.notifications and "text/event-stream" in request.headers.get("Accept", ""):
                 return _event_stream([*call.notifications, result])

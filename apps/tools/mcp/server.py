@@ -30,13 +30,13 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request: who asks, in which era, and `require`, which refuses those who lack a tool's scope."""
+    """One request: who asks, in which era, and `answer`, which calls a tool for them and gives its JSON."""
 
     message: Message
     era: Era
     caller: Caller
     request_id: str
-    require: Callable[[Tool], None]
+    answer: Callable[[Tool, dict[str, Any]], bytes]
     notifications: list[dict[str, Any]] = field(default_factory=list)
 
     @property

@@ -28,7 +28,7 @@ class ToolMethods:
         """Those that the token may call."""
         if "cursor" in call.params:
             raise RpcError(INVALID_PARAMS, "There is one page of tools, and no cursor leads to another.")
-        scopes = call.caller.org.scopes
+        scopes = call.caller.scopes
         entries = [Encoded(entry_of(tool)) for tool in self.tools.values() if tool.scope in scopes]
         return {"tools": entries, **(self._cache_of(entries) if call.era.is_modern else {})}
 
@@ -43,9 +43,8 @@ class ToolMethods:
             raise RpcError(INVALID_PARAMS, "There is no tool of this name. See tools/list.")
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "arguments must be an object.")
-        call.require(tool)
         try:
-            answer = encode(tool.answer(call.caller.org, arguments))
+            answer = call.answer(tool, arguments)
         except Exception as error:
             return _failure(as_failure(error, call.request_id))
         return {"content": [{"type": "text", "text": answer.decode()}], "structuredContent": Encoded(answer)}

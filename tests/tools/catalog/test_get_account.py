@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from apps.oauthmcp import bearer
+from apps.orgs.callers import Viewer
 from apps.orgs.models import App, Deployment, Platform, SourceConnection
-from apps.orgs.scope import Viewer
 from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.factories import START, Fill, make, make_app, make_more
@@ -96,9 +96,9 @@ def test_an_organization_with_nothing_has_noughts(api: Api, acme: Fill, rival: F
 
 @pytest.mark.parametrize("name", ["Ada", None])
 def test_a_person_sees_who_they_are(api: Api, monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
-    found = bearer.scope_by_slug
+    found = bearer._fixed_caller
     viewer = Viewer("ada@example.com", name, "owner")
-    monkeypatch.setattr(bearer, "scope_by_slug", lambda *given: replace(found(*given), viewer=viewer))
+    monkeypatch.setattr(bearer, "_fixed_caller", lambda *given: replace(found(*given), viewer=viewer))
     assert api("get_account")["viewer"] == {"email": "ada@example.com", "name": name, "role": "owner"}
 
 

@@ -1,0 +1,73 @@
+"""One call of a tool: scope, validation, run and encoding, each done here and nowhere else."""
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.orgs.callers import Caller
+from apps.orgs.rows import Missing, Row
+from apps.tools.base import Tool
+from apps.web.exceptions import InvalidInput, Problem
+from apps.web.render import encode
+
+MAX_PROBLEMS = 20  # a caller who sends thousands of unknown keys learns enough from these
+
+# Which input names what an OrgScope did not find.
+MISSING_FIELDS = {
+    "application": "applicationId",
+    "environment": "environmentId",
+    "preview": "previewId",
+    "project": "projectId",
+}
+
+
+class InsufficientScope(Exception):
+    """The caller lacks the one scope that the tool needs. Each door answers it with its own challenge."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(scope)
+        self.scope = scope
+
+
+def answer(caller: Caller, tool: Tool, data: Row | Callable[[], Row]) -> bytes:
+    """What the tool answers to `data`, the JSON object of the call, as JSON.
+
+    `data` may be what reads it: no body is looked at for a caller who may not call the tool anyway.
+    Raises InsufficientScope, InvalidInput, Unavailable.
+    """
+    if tool.scope not in caller.scopes:
+        raise InsufficientScope(tool.scope)
+    inputs = _validated(tool, data() if callable(data) else data)
+    try:
+        return encode(tool.call(caller, inputs))
+    except Missing as missing:
+        field = MISSING_FIELDS[missing.kind]
+        raise InvalidInput.because(field, f"There is no such {missing.kind}.", "not_found") from None
+
+
+def _validated(tool: Tool, data: Row) -> Row:
+    """The inputs under the names that `run` takes. Raises InvalidInput."""
+    try:
+        inputs: Row = tool.input.run_validation(data)
+    except serializers.ValidationError as error:
+        raise InvalidInput(*_problems(error.detail)) from None
+    return inputs
+
+
+def _problems(detail: Any) -> list[Problem]:
+    """DRF's errors, flat. Inputs are flat too, so a field has a list of messages."""
+    if not isinstance(detail, dict):
+        return [Problem(None, str(message), message.code) for message in detail]
+    problems = (
+        Problem(_field_of(key, message.code), str(message), message.code)
+        for key, messages in detail.items()
+        for message in messages
+    )
+    return list(islice(problems, MAX_PROBLEMS))
+
+
+def _field_of(key: str, code: str) -> str | None:
+    """The input's name; the caller's own word for an unknown one, but not all of a very long word."""
+    return None if key == "non_field_errors" and code != "unknown_key" else key[:100]
