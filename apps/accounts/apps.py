@@ -15,7 +15,7 @@ class AdminConfig(DjangoAdminConfig):
 
 
 class AllauthConfig(AllauthAccountConfig):
-    """Does not insist on allauth's own middleware: `apps.accounts.middleware.PageAccounts` is it, for pages only."""
+    """Does not look for allauth's middleware in MIDDLEWARE: it is in PAGE_MIDDLEWARE."""
 
     def ready(self) -> None:
         from allauth.account import checks  # noqa: F401  (importing registers them, as allauth does here)

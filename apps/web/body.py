@@ -10,6 +10,7 @@ from apps.web.exceptions import InvalidInput, Refused
 
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 32
+NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 LENGTH = re.compile(r"[0-9]{1,4000}")  # Python refuses to read longer numbers, and servers longer headers
 
 
@@ -93,10 +94,9 @@ def _check(value: Any, depth: int) -> None:
 
 
 def _check_text(text: str) -> None:
-    if "\0" in text:
-        _refuse("Text may not contain NUL (U+0000).")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        _refuse("Text may not contain half of a surrogate pair.")
+    if found := NO_TEXT.search(text):
+        what = "NUL (U+0000)" if found[0] == "\0" else "half of a surrogate pair"
+        _refuse(f"Text may not contain {what}.")
 
 
 def _refuse(msg: str) -> NoReturn:

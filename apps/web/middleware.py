@@ -1,7 +1,4 @@
-"""What happens around every request: its id, its host, its client, its log line; and what only pages need.
-
-Sessions, CSRF and messages are for pages. A request to a tool passes them by: that is most of a lean answer.
-"""
+"""What happens around every request: its id, its host, its client, its log line."""
 
 import logging
 import re
@@ -9,21 +6,13 @@ import time
 import uuid
 from collections.abc import Callable
 from ipaddress import ip_address
-from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.middleware import AuthenticationMiddleware
-from django.contrib.messages.middleware import MessageMiddleware
-from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.middleware.csrf import CsrfViewMiddleware
-from django.middleware.security import SecurityMiddleware
-from whitenoise.middleware import WhiteNoiseMiddleware
 
 from apps.web.csp import page_policy
 from apps.web.errors import bad_host
-from apps.web.surfaces import surface_of
 
 access_log = logging.getLogger("porthole.access")
 
@@ -112,39 +101,3 @@ def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> No
     if organization := getattr(request, "organization_id", None):
         fields["organization"] = organization
     access_log.info("%s %s %s", request.method, fields["path"], response.status_code, extra={"fields": fields})
-
-
-class PagesOnly:
-    """Mixed into a middleware: requests to the API pass it by."""
-
-    get_response: Any
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if surface_of(request).is_page:
-            return super().__call__(request)  # type: ignore[misc]
-        response: HttpResponseBase = self.get_response(request)
-        return response
-
-
-class PageSecurity(PagesOnly, SecurityMiddleware):
-    pass
-
-
-class PageStatics(PagesOnly, WhiteNoiseMiddleware):
-    pass
-
-
-class PageSessions(PagesOnly, SessionMiddleware):
-    pass
-
-
-class PageCsrf(PagesOnly, CsrfViewMiddleware):
-    pass
-
-
-class PageUsers(PagesOnly, AuthenticationMiddleware):
-    pass
-
-
-class PageMessages(PagesOnly, MessageMiddleware):
-    pass
