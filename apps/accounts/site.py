@@ -1,4 +1,4 @@
-"""The operators' site, and its door: operators sign in where everybody does, and outside local with a second factor."""
+"""The admin site: operators sign in where everybody does, and outside local with a second factor."""
 
 from typing import Any
 

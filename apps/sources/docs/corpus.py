@@ -23,7 +23,7 @@ from apps.sources.docs.index import FORMAT, build, connect, fingerprint, scan, s
 from apps.sources.docs.query import Ranked, expression, rank
 from apps.web.exceptions import Unavailable
 
-CHECK_EVERY = 30.0  # seconds between two looks at the directories, in each process
+CHECK_EVERY = 30.0  # seconds between two checks of the directories, in each process
 MAX_ANSWER = 56 * 1024  # bytes of JSON; no answer may be over 64 KiB
 SNIPPET = 400  # characters
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import pygit2
 from django.conf import settings
 
-from apps.net.outbound import NotAllowed, checked, https_destination
+from apps.net.outbound import NotAllowed, https_destination, resolve_allowed
 from apps.sources.git.fetch import FetchFailed, RefMissing, Remote, fetch_command, remove_leftovers, run
 from apps.sources.git.objects import commit_named, open_at
 from apps.sources.git.refs import names_of, ref_not_found
@@ -229,7 +229,7 @@ class Mirror:
 def remote_of(url: str) -> Remote:
     """The only way from a URL to something that git is told to fetch: https, at addresses that were checked."""
     try:
-        found = checked(https_destination(url))
+        found = resolve_allowed(https_destination(url))
     except NotAllowed as refusal:
         raise FetchFailed(str(refusal)) from None
     return Remote(found.destination.url, found.curl_resolve)

@@ -66,7 +66,7 @@ class FileChunk:
     next_offset: int | None
 
 
-Entries = list[Entry]
+Listing = list[Entry]
 
 
 class Repository:
@@ -78,7 +78,7 @@ class Repository:
         self.is_stale = is_stale
         self._repository = repository
 
-    def list(self, path: str) -> Entries:
+    def list(self, path: str) -> Listing:
         """Everything in a directory: directories first, then by name (code points).
 
         Raises InvalidInput (path_not_found, not_a_directory, too_large) and Unavailable.
@@ -202,7 +202,7 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
 def _open_checkout(location: Location, requested: str, is_default: bool, pinned_commit: str | None) -> Repository:
     """Read in place: pygit2 knows worktrees and detached heads, a mirror of it would only be older than it.
 
-    Commits are all that is looked at, so uncommitted work does not show.
+    Only commits are read, so uncommitted work does not show.
     """
     if settings.PORTHOLE_ENV != "local" or not (settings.BASE_DIR / ".git").exists():
         raise InvalidInput.because(

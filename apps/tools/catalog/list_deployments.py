@@ -31,7 +31,7 @@ class DeploymentShape(Shape):
     previewId = Id(source="preview_id", allow_null=True)
     environmentId = Id(source="environment_id", allow_null=True)
     status = Choice(DEPLOYMENT_STATUSES)
-    upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="The platform's own word.")
+    upstreamStatus = Text(50, source="upstream_status", allow_null=True, help_text="As the platform names it.")
     title = UntrustedText()
     commitSha = Text(64, source="commit_sha", allow_null=True)
     commitMessage = UntrustedText(source="commit_message", allow_null=True)

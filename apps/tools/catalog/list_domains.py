@@ -23,9 +23,9 @@ class DomainShape(Shape):
     )
     certificateExpiresAt = Time(source="edge__tls_not_after", allow_null=True)
     dnsStatus = Choice(DNS_STATUSES, source="dns_status")
-    checkedAt = Time(source="edge__checked_at", allow_null=True, help_text="When certificate and DNS were looked at.")
+    checkedAt = Time(source="edge__checked_at", allow_null=True, help_text="Last check of certificate and DNS.")
     isEnabled = Boolean(source="is_enabled")
-    previewId = Id(source="preview_id", allow_null=True, help_text="The preview that answers here.")
+    previewId = Id(source="preview_id", allow_null=True, help_text="The preview that is served here.")
     createdAt = Time(source="created_at")
 
 
