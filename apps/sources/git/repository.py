@@ -10,7 +10,7 @@ from django.conf import settings
 from pygit2.enums import FileMode, ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
-from apps.sources.git.chunks import piece_of
+from apps.sources.git.chunks import chunk_of
 from apps.sources.git.fetch import BLOB_LIMIT
 from apps.sources.git.mirrors import Mirror, unavailable
 from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of
@@ -110,7 +110,7 @@ class Repository:
             entry = self._find(parts)
             _check_readable_type(entry, path)
             data = self._content(entry.id)
-        piece = piece_of(data, offset, max_bytes)
+        piece = chunk_of(data, offset, max_bytes)
         return FileChunk(
             path="/".join(parts),
             sha=str(entry.id),
