@@ -14,7 +14,7 @@ from apps.accounts.adapter import has_second_factor
 class OperatorsSite(AdminSite):
     site_header = "Porthole operators"
     site_title = "Porthole operators"
-    index_title = "Organizations and what they own"
+    index_title = "Organizations"
     empty_value_display = "–"
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -114,11 +114,8 @@ def show_consent(request: HttpRequest) -> HttpResponseBase:
 
 def decide(request: HttpRequest) -> HttpResponseBase:
     """The form holds a handle and the choice; the request itself comes from the session."""
-    pending, handle, decision = (
-        PendingRequests(request.session),
-        request.POST.get("handle", ""),
-        request.POST.get("decision"),
-    )
+    pending = PendingRequests(request.session)
+    handle, decision = request.POST.get("handle", ""), request.POST.get("decision")
     params = pending.parameters(handle)
     if params is None or decision not in DECISIONS or not request.user.is_authenticated:
         raise DirectError("gone")

@@ -50,7 +50,7 @@ def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReque
 
 
 def respond_to(request: HttpRequest, refused: Refused) -> HttpResponse:
-    """What is refused before any endpoint sees it, such as a path that is none of theirs."""
+    """Requests refused before they reach an endpoint, such as unknown paths."""
     error = "server_error" if refused.status >= 500 else "invalid_request"
     return json_response({"error": error, "error_description": refused.detail}, refused.status)
 

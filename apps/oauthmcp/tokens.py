@@ -15,7 +15,7 @@ from apps.oauthmcp.parameters import canonical_resource
 from apps.orgs.callers import SCOPES, Caller
 from apps.orgs.scope import OrgScope, Viewer, in_utc
 
-# The format that server.py issues. Anything else costs no query.
+# The format of server.new_access_token. Anything else costs no query.
 ACCESS_TOKEN = re.compile(r"porthole_at_[A-Za-z0-9_-]{43}")
 # Any finer, and most reads would be writes too.
 LAST_USED_PRECISION = timedelta(minutes=5)

@@ -130,7 +130,7 @@ def test_an_authorizations_line_says_who_authorized_what_and_whether_it_is_activ
     for changes, state in (
         ({"revoked_at": now}, "Revoked"),
         ({"expires_at": now}, "Expired"),
-        ({"created": now - timedelta(days=9)}, "Ended by a new password"),
+        ({"created": now - timedelta(days=9)}, "Expired: the password was changed"),
     ):
         make_authorization(authorization.application, member, **changes)
         assert state in said(operator.get(list_of(Authorization)))

@@ -30,7 +30,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Nested:
-    """Entries inside an entry; `parent` is the field of theirs that holds the outer one's key."""
+    """Entries nested in an entry; `parent` is their field for the outer entry's key."""
 
     layout: Layout
     parent: str
