@@ -66,7 +66,7 @@ def _broken_row_rules() -> Iterator[tuple[int, str]]:
     if settings.E2E_BOOTSTRAP_SECRET and settings.BOOTSTRAP_ORG and not _organization_exists(settings.BOOTSTRAP_ORG):
         yield 21, "BOOTSTRAP_ORG names an organization that does not exist."
     if not settings.IS_LOCAL and _demo_password_works():
-        yield 22, "DEMO_PASSWORD still opens the demo account here: delete that user or change its password."
+        yield 22, "DEMO_PASSWORD is still the demo account's password here: delete that user or change its password."
 
 
 def _organization_exists(slug: str) -> bool:

@@ -12,7 +12,7 @@ from django.views.decorators.http import condition
 
 from apps.oauthmcp import openapi as oauth
 from apps.tools import schema as tools
-from apps.web.methods import reading_only
+from apps.web.methods import require_safe
 
 
 def document() -> tuple[bytes, str]:
@@ -41,7 +41,7 @@ def _etag(request: HttpRequest, *args: Any) -> str:
     return document()[1]
 
 
-@reading_only
+@require_safe
 @condition(etag_func=_etag)
 def openapi(request: HttpRequest) -> HttpResponse:
     """The OpenAPI document, with a strong ETag; 304 when the caller has it."""

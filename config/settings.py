@@ -63,7 +63,7 @@ match DATABASES["default"]["ENGINE"]:
     case _:
         raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL or SQLite database.")
 
-# Who may ask
+# Authentication
 
 LOCAL_DEV_BEARER = env.text("LOCAL_DEV_BEARER", "porthole-local-dev" if IS_LOCAL else "")
 LOCAL_DEV_ORG = env.text("LOCAL_DEV_ORG", "demo")
@@ -72,7 +72,7 @@ E2E_BOOTSTRAP_SECRET = env.text("E2E_BOOTSTRAP_SECRET")
 BOOTSTRAP_ORG = env.text("BOOTSTRAP_ORG")
 DEMO_EMAIL = env.text("DEMO_EMAIL", "demo@porthole.test")
 DEMO_PASSWORD = env.text("DEMO_PASSWORD", "porthole-demo")
-# Apps on somebody's own machine that are sent back to by a scheme of their own without a dot, such as cursor://.
+# Private-use schemes of redirect URIs without a dot, such as cursor:// (RFC 8252 §7.1 asks for one with a dot).
 REDIRECT_SCHEMES = [
     "claude", "cursor", "cursor-nightly", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed",
     *env.schemes("REDIRECT_SCHEMES"),
@@ -120,7 +120,7 @@ MFA_FORMS = {
 # Whoever runs the installation, on their own machine, needs no telephone for it.
 OPERATORS_NEED_SECOND_FACTOR = not IS_LOCAL
 
-# Letting clients in (django-oauth-toolkit). Its models are ours, all five; its edges are in apps/oauthmcp.
+# OAuth (django-oauth-toolkit). All five of its models are swapped for ours; its endpoints are in apps/oauthmcp.
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "oauthmcp.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "oauthmcp.Grant"
@@ -134,13 +134,9 @@ OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_GENERATOR": "apps.oauthmcp.server.new_access_token",
     "REFRESH_TOKEN_GENERATOR": "apps.oauthmcp.server.new_refresh_token",
     "SCOPES_BACKEND_CLASS": "apps.oauthmcp.server.Scopes",
-    "ACCESS_TOKEN_EXPIRE_SECONDS": 60 * 60,
-    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
-    "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 24 * 60 * 60,
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 60 * 60,  # of codes and refresh tokens: apps/oauthmcp/models.py
+    # What follows is read by its deploy checks; apps/oauthmcp holds itself to it.
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
-    "ALLOW_LOCALHOST_LOOPBACK": True,
-    "ALLOWED_REDIRECT_URI_SCHEMES": ["https", "http", *REDIRECT_SCHEMES],  # http for loopback only: redirects.py
-    "OIDC_ISS_ENDPOINT": PUBLIC_URL,
     "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
@@ -243,7 +239,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-# What browsers are told
+# Cookies and security headers
 
 SECURE_COOKIES = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES

@@ -1,4 +1,4 @@
-"""What allauth asks us: who the caller is, where a link leads, how mail is sent, how secrets are kept."""
+"""allauth's adapters: the client's address, links, mail, and encryption of secrets."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.accounts.mail import send_behind
+from apps.accounts.mail import send_in_background
 from apps.net.encryption import DecryptionError, decrypt, encrypt
 from apps.orgs.models import User
 
@@ -41,10 +41,10 @@ class AccountAdapter(DefaultAccountAdapter):
         return settings.PUBLIC_URL + urlsplit(super().get_reset_password_from_key_url(key)).path
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Behind the answer: how long a mail takes, or that it fails, would tell that there is an account."""
+        """In the background: a mail's delay or failure would reveal that there is an account."""
         request = allauth_context.request
         values = {"request": request, "email": email, "address": settings.PUBLIC_URL} | context
-        send_behind(self.render_mail(template_prefix, email, values))
+        send_in_background(self.render_mail(template_prefix, email, values))
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")

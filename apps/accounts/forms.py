@@ -75,7 +75,7 @@ class ActivateTOTPForm(LabelledFormMixin, totp.ActivateTOTPForm):
     labels = {"code": "Code from the app"}
 
 
-class InvitedForm(LabelledFormMixin):
+class AcceptInvitationForm(LabelledFormMixin):
     """What somebody new chooses. The address is the invitation's: it cannot be chosen."""
 
     name = forms.CharField(label="Your name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "name"}))
@@ -96,10 +96,10 @@ class InvitedForm(LabelledFormMixin):
         if first and second and first != second:
             self.add_error("password2", "The two passwords differ.")
         elif first:
-            self._judge(first, values.get("name", ""))
+            self._validate_password(first, values.get("name", ""))
         return values
 
-    def _judge(self, password: str, name: str) -> None:
+    def _validate_password(self, password: str, name: str) -> None:
         try:
             validate_password(password, User(email=self.email, name=name))
         except ValidationError as error:

@@ -35,7 +35,7 @@ def accept(invitation: Invitation, user: User) -> bool:
     To be called in a transaction. A member who is invited again keeps their role.
     """
     # The database decides who is first: of two at once, one changes the row.
-    if not Invitation.objects.open().filter(pk=invitation.pk).update(accepted_at=timezone.now()):
+    if not Invitation.objects.pending().filter(pk=invitation.pk).update(accepted_at=timezone.now()):
         return False
     Membership.objects.get_or_create(
         organization=invitation.organization, user=user, defaults={"role": invitation.role}

@@ -1,4 +1,4 @@
-"""Sends mail: at once, or behind the answer."""
+"""Sends mail: at once, or in the background."""
 
 import logging
 from smtplib import SMTPException
@@ -24,7 +24,7 @@ def send(message: EmailMessage) -> None:
         raise NotSent(f"The mail server did not take the mail ({type(error).__name__}).") from error
 
 
-def send_behind(message: EmailMessage) -> None:
+def send_in_background(message: EmailMessage) -> None:
     """Sends in a thread of its own. What goes wrong is logged, without the address."""
     start(Thread(target=_send_and_log, args=(message,), name="mail"))
 

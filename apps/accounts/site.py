@@ -1,4 +1,4 @@
-"""The operators' site, and its door: operators sign in where everybody does, and outside local with a second factor."""
+"""The admin site: operators sign in where everybody does, and outside local with a second factor."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from apps.accounts.adapter import has_second_factor
 class OperatorsSite(AdminSite):
     site_header = "Porthole operators"
     site_title = "Porthole operators"
-    index_title = "Organizations and what they own"
+    index_title = "Organizations"
     empty_value_display = "–"
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.adapter import has_second_factor
-from apps.accounts.forms import InvitedForm
+from apps.accounts.forms import AcceptInvitationForm
 from apps.accounts.invitations import accept
 from apps.orgs.models import Invitation, Membership, User
 
@@ -40,7 +40,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     found = Invitation.objects.of_token(token).select_related("organization").first()
     if found is not None and found.accepted_at and _is_for(request, found):
         return redirect("account")  # a form that was sent twice
-    if found is None or not Invitation.objects.open().filter(pk=found.pk).exists():
+    if found is None or not Invitation.objects.pending().filter(pk=found.pk).exists():
         return render(request, "account/invitation_gone.html", status=404)
     if request.user.is_authenticated:
         return _join(request, found)
@@ -68,7 +68,7 @@ def _join(request: HttpRequest, invitation: Invitation) -> HttpResponse:
 
 def _welcome(request: HttpRequest, invitation: Invitation, user: User | None) -> HttpResponse:
     """Nobody has signed in with this address yet: the link stands for the mailbox, so they choose a password here."""
-    form = InvitedForm(request.POST or None, email=invitation.email)
+    form = AcceptInvitationForm(request.POST or None, email=invitation.email)
     if request.method != "POST" or not form.is_valid():
         return render(request, "account/invitation_new.html", {"invitation": invitation, "form": form})
     user = user or User(email=invitation.email)

@@ -26,7 +26,7 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ResolvedDestination:
     """A destination and the addresses it had when they were checked: connect to these, not to the name."""
 
     destination: Destination
@@ -90,12 +90,12 @@ def https_destination(url: str) -> Destination:
     return Destination(f"https://{shown}{'' if port == 443 else f':{port}'}{parts.path}", host, port)
 
 
-def checked(
+def resolve_allowed(
     destination: Destination,
     *,
     allowed_networks: Iterable[Network] = (),
     resolve: Resolve = socket.getaddrinfo,
-) -> Checked:
+) -> ResolvedDestination:
     """Resolve a destination once. Raises NotAllowed unless every address it has may be reached.
 
     Every one, because which of them gets the connection is not ours to choose. `allowed_networks` are private
@@ -112,7 +112,7 @@ def checked(
             raise NotAllowed(f"{destination.host} has the address {address}, which is not public.")
     if not addresses:
         raise NotAllowed(f"{destination.host} has no address.")
-    return Checked(destination, addresses)
+    return ResolvedDestination(destination, addresses)
 
 
 def is_reachable(address: str, allowed_networks: Iterable[Network] = ()) -> bool:

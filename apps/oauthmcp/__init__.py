@@ -1,1 +1,1 @@
-"""Who may ask: bearer tokens and, with them, which organization a request sees."""
+"""The OAuth 2.1 authorization server, and bearer authentication of requests."""

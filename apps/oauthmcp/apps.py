@@ -13,8 +13,8 @@ class OAuthMcpConfig(AppConfig):
         from apps.web import surfaces
         from apps.web.errors import respond_with_page
 
-        # Registration, tokens, revocation and the second spelling of metadata; where people decide is a page.
-        surfaces.add(surfaces.Surface("oauth", respond_to, is_open=True), prefixes=("/api/auth/",))
+        # Registration, tokens, revocation and the second spelling of metadata; the authorization endpoint is a page.
+        surfaces.add(surfaces.Surface("oauth", respond_to, any_origin=True), prefixes=("/api/auth/",))
         authorize = surfaces.Surface("authorize", respond_with_page, is_page=True)
         surfaces.add(authorize, prefixes=("/api/auth/mcp/authorize",))
-        surfaces.add(surfaces.Surface("metadata", respond_with_page, is_open=True), prefixes=("/.well-known/",))
+        surfaces.add(surfaces.Surface("metadata", respond_with_page, any_origin=True), prefixes=("/.well-known/",))

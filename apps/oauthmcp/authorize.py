@@ -1,4 +1,4 @@
-"""The authorization endpoint (RFC 6749 §3.1): an app asks, a person decides, and they are sent back to the app."""
+"""The authorization endpoint (RFC 6749 §3.1): validate the request, ask for consent, redirect to the client."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,26 +18,26 @@ from apps.oauthmcp import consent, limits, parameters
 from apps.oauthmcp.errors import OAuthError
 from apps.oauthmcp.models import Application
 from apps.oauthmcp.parameters import Parameters, value_of
-from apps.oauthmcp.pending import Pending
+from apps.oauthmcp.pending import PendingRequests
 from apps.oauthmcp.redirects import NotAllowed, kind_of
 from apps.oauthmcp.server import backend, issuer
 from apps.orgs.models import Membership, User
 from apps.web.errors import request_id_of
 from apps.web.limits import Buckets
 
-# All that oauthlib is told. It makes an attribute of its request out of everything else that it gets.
-UNDERSTOOD = (
+# All that oauthlib gets: it turns every parameter into an attribute of its request.
+KNOWN_PARAMETERS = (
     "client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method",
 )  # fmt: skip
-ANSWER = ("code", "state", "iss", "error", "error_description", "error_uri")
+RESPONSE_PARAMETERS = ("code", "state", "iss", "error", "error_description", "error_uri")
 MAX_NEXT = 2000  # Django takes an address of more than 2,048 characters for none of our own
 # Requests too long for that are kept in a session, also of people who are not signed in: each is a row.
-PARKED = Buckets(burst=30, per_second=0.2)
+STORED_REQUESTS = Buckets(burst=30, per_second=0.2)
 DECISIONS = ("allow", "deny", "switch")
 
 
 class DirectError(Exception):
-    """Told to the person, never to the app: there is no address that is surely the app's."""
+    """Shown to the user, never redirected: there is no verified redirect URI (RFC 6749 §4.1.2.1)."""
 
     def __init__(self, reason: str, detail: str = "", status: int = 400, headers: dict[str, str] | None = None) -> None:
         super().__init__(reason)
@@ -48,18 +48,18 @@ class DirectError(Exception):
 
 
 class RedirectError(Exception):
-    """RFC 6749 §4.1.2.1: an error for the app, at its own address."""
+    """An error for the client, at its redirect URI (RFC 6749 §4.1.2.1)."""
 
     def __init__(self, redirect_uri: str, state: str | None, error: str, description: str) -> None:
         super().__init__(error)
-        self.location = answer_uri(
+        self.location = response_uri(
             redirect_uri, {"error": error, "error_description": description, "state": state, "iss": issuer()}
         )
 
 
 @dataclass(frozen=True)
 class AuthorizationRequest:
-    """An authorization request that is in order."""
+    """A validated authorization request."""
 
     parameters: Parameters
     client: Application
@@ -70,7 +70,11 @@ class AuthorizationRequest:
 
 
 def authorize(request: HttpRequest) -> HttpResponseBase:
-    views: dict[str | None, Callable[[HttpRequest], HttpResponseBase]] = {"GET": ask, "HEAD": ask, "POST": decide}
+    views: dict[str | None, Callable[[HttpRequest], HttpResponseBase]] = {
+        "GET": show_consent,
+        "HEAD": show_consent,
+        "POST": decide,
+    }
     try:
         if request.method not in views:
             raise DirectError("method", status=405, headers={"Allow": "GET, HEAD, POST"})
@@ -88,58 +92,59 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
-def ask(request: HttpRequest) -> HttpResponseBase:
-    """Everything is checked before anybody signs in: an error then goes straight back to the app."""
-    wanted = _wanted(request)
-    validated = check(wanted)
-    if "none" in (value_of(wanted, "prompt") or "").split():  # OpenID Connect Core §3.1.2.6
+def show_consent(request: HttpRequest) -> HttpResponseBase:
+    """Everything is validated before anybody signs in: an error then goes straight to the redirect URI."""
+    params = _request_params(request)
+    validated = check(params)
+    if "none" in (value_of(params, "prompt") or "").split():  # OpenID Connect Core §3.1.2.6
         is_known = request.user.is_authenticated
         error = "consent_required" if is_known else "login_required"
         raise RedirectError(
             validated.redirect_uri,
             validated.state,
             error,
-            "Somebody has to decide about this, on a page.",
+            "User consent is required.",
         )
     if not request.user.is_authenticated:
-        return _sign_in(request, wanted)
+        return _sign_in(request, params)
     memberships = consent.memberships_of(request.user)
-    choice = consent.before_choosing(memberships, validated.scopes)
-    return _page(request, Pending(request.session).keep(wanted), validated, memberships, choice)
+    choice = consent.initial_choice(memberships, validated.scopes)
+    return _page(request, PendingRequests(request.session).add(params), validated, memberships, choice)
 
 
 def decide(request: HttpRequest) -> HttpResponseBase:
-    """The form holds a handle and what the person chose; what they decide about comes from their session."""
-    pending, handle, decision = Pending(request.session), request.POST.get("handle", ""), request.POST.get("decision")
-    wanted = pending.parameters(handle)
-    if wanted is None or decision not in DECISIONS or not request.user.is_authenticated:
+    """The form holds a handle and the choice; the request itself comes from the session."""
+    pending = PendingRequests(request.session)
+    handle, decision = request.POST.get("handle", ""), request.POST.get("decision")
+    params = pending.parameters(handle)
+    if params is None or decision not in DECISIONS or not request.user.is_authenticated:
         raise DirectError("gone")
     if decision == "switch":
         logout(request)
-        return _sign_in(request, wanted)
-    if pending.is_answered(handle):
-        location = pending.answered_with(handle, decision)
+        return _sign_in(request, params)
+    if pending.is_decided(handle):
+        location = pending.location_of(handle, decision)
         if location is None:
             raise DirectError("answered", status=409)
         return see_other(location)
-    validated = check(wanted)
+    validated = check(params)
     if decision == "deny":
         location = RedirectError(
             validated.redirect_uri, validated.state, "access_denied", "The request was denied."
         ).location
     else:
         memberships = consent.memberships_of(request.user)
-        choice = consent.chosen(request.POST, memberships, validated.scopes)
+        choice = consent.submitted_choice(request.POST, memberships, validated.scopes)
         if choice.problems or choice.membership is None:
             return _page(request, handle, validated, memberships, choice)
-        location = _allow(validated, choice.membership, choice.scopes, request.user)
-    pending.answer(handle, decision, location)
+        location = _issue_code(validated, choice.membership, choice.scopes, request.user)
+    pending.record_decision(handle, decision, location)
     return see_other(location)
 
 
-def check(wanted: Parameters) -> AuthorizationRequest:
-    """Raises DirectError where nobody can be sent back, else RedirectError."""
-    known = [(name, value) for name, value in wanted if name in UNDERSTOOD]
+def check(params: Parameters) -> AuthorizationRequest:
+    """Raises DirectError where there is no valid redirect URI, else RedirectError."""
+    known = [(name, value) for name, value in params if name in KNOWN_PARAMETERS]
     problem: OAuth2Error | None = None
     try:
         scopes, found = backend().server.validate_authorization_request(f"/?{urlencode(known)}", "GET", None, {})
@@ -155,51 +160,51 @@ def check(wanted: Parameters) -> AuthorizationRequest:
     except NotAllowed:
         raise DirectError("redirect_uri") from None
     try:
-        _check_ours(wanted)
+        _check_ours(params)
     except OAuthError as error:
         raise RedirectError(redirect_uri, state, error.error, error.description) from None
     if problem is not None:
         raise RedirectError(redirect_uri, state, problem.error, problem.description)
-    return AuthorizationRequest(wanted, found["request"].client, redirect_uri, state, scopes, found["request"])
+    return AuthorizationRequest(params, found["request"].client, redirect_uri, state, scopes, found["request"])
 
 
-def _check_ours(wanted: Parameters) -> None:
-    """What oauthlib does not look at, or answers with another error. Raises OAuthError."""
+def _check_ours(params: Parameters) -> None:
+    """What oauthlib does not validate, or reports as another error. Raises OAuthError."""
     for name in ("request", "request_uri"):  # OpenID Connect Core §6
-        if value_of(wanted, name) is not None:
+        if value_of(params, name) is not None:
             raise OAuthError(f"{name}_not_supported", f"The parameter {name} is not supported.")
-    if value_of(wanted, "response_type") not in ("code", None):
+    if value_of(params, "response_type") not in ("code", None):
         raise OAuthError("unsupported_response_type", "The response_type must be code.")
-    if value_of(wanted, "response_mode") not in ("query", None):
+    if value_of(params, "response_mode") not in ("query", None):
         raise OAuthError("invalid_request", "The response_mode must be query.")
-    parameters.check_resource(wanted)
+    parameters.check_resource(params)
 
 
-def _wanted(request: HttpRequest) -> Parameters:
-    """From the query; or from the session, for somebody who comes back from signing in with a long request."""
+def _request_params(request: HttpRequest) -> Parameters:
+    """From the query; or from the session, for a long request whose user has just signed in."""
     try:
-        wanted = parameters.of_query(request)
+        params = parameters.of_query(request)
     except OAuthError as error:
         raise DirectError("unreadable", error.description) from None
-    handle = value_of(wanted, "pending")
+    handle = value_of(params, "pending")
     if handle is None:
-        return wanted
-    parked = Pending(request.session).parameters(handle)
-    if parked is None:
+        return params
+    stored = PendingRequests(request.session).parameters(handle)
+    if stored is None:
         raise DirectError("gone")
-    return parked
+    return stored
 
 
-def _sign_in(request: HttpRequest, wanted: Parameters) -> HttpResponseBase:
+def _sign_in(request: HttpRequest, params: Parameters) -> HttpResponseBase:
     """To the sign-in page, which leads back here."""
     address = reverse("oauth2_provider:authorize")
-    here = f"{address}?{urlencode(wanted)}"
+    here = f"{address}?{urlencode(params)}"
     if len(here) > MAX_NEXT:
         try:
-            limits.take(PARKED, request)
+            limits.take(STORED_REQUESTS, request)
         except OAuthError as error:
             raise DirectError("too_often", status=error.status, headers=error.headers) from None
-        here = f"{address}?pending={Pending(request.session).keep(wanted)}"
+        here = f"{address}?pending={PendingRequests(request.session).add(params)}"
     return redirect_to_login(here)
 
 
@@ -221,8 +226,8 @@ def _page(
     )
 
 
-def _allow(validated: AuthorizationRequest, membership: Membership, scopes: list[str], user: User) -> str:
-    """Issues a code for what was chosen. Returns where to send it."""
+def _issue_code(validated: AuthorizationRequest, membership: Membership, scopes: list[str], user: User) -> str:
+    """Issues a code for the choice. Returns the redirect location."""
     server = backend().server
     membership.user = user
     (
@@ -236,18 +241,20 @@ def _allow(validated: AuthorizationRequest, membership: Membership, scopes: list
             server.request_validator.save_authorization_code(validated.client.client_id, code, validated.request)
     except IntegrityError:  # the client or the membership went in this moment
         raise DirectError("gone") from None
-    return answer_uri(
+    return response_uri(
         validated.redirect_uri,
         {"code": code["code"], "state": validated.state, "iss": issuer()},
     )
 
 
-def answer_uri(redirect_uri: str, answer: dict[str, str | None]) -> str:
-    """The client's own query is kept (RFC 6749 §3.1.2), without what could be taken for our answer (RFC 9207 §2.4)."""
+def response_uri(redirect_uri: str, response: dict[str, str | None]) -> str:
+    """The client's own query is kept (RFC 6749 §3.1.2), but for parameters of the response (RFC 9207 §2.4)."""
     base, _, query = redirect_uri.partition("?")
-    kept = [part for part in query.split("&") if part and unquote_plus(part.partition("=")[0]) not in ANSWER]
+    kept = [
+        part for part in query.split("&") if part and unquote_plus(part.partition("=")[0]) not in RESPONSE_PARAMETERS
+    ]
     # %20 for a space: apps that read a query without the rules of forms would keep a plus sign.
-    added = urlencode({name: value for name, value in answer.items() if value is not None}, quote_via=quote)
+    added = urlencode({name: value for name, value in response.items() if value is not None}, quote_via=quote)
     return f"{base}?{'&'.join([*kept, added])}"
 
 

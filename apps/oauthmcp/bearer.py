@@ -1,4 +1,4 @@
-"""The bearer check: which organization a request may see. One class, one query.
+"""Bearer authentication: the caller of a request, in one query.
 
 A token is one of the two fixed bearers, or an access token that the token endpoint issued.
 """
@@ -15,7 +15,7 @@ from apps.net.addresses import host_of, is_loopback
 from apps.oauthmcp.tokens import authenticate_access_token
 from apps.orgs.callers import SCOPES, Caller
 from apps.orgs.scope import scope_by_slug
-from apps.web.cors import is_foreign
+from apps.web.cors import has_disallowed_origin
 
 ALL_SCOPES = frozenset(SCOPES)
 # How proxies and tunnels start the headers that they add.
@@ -32,7 +32,7 @@ FORWARDING = (
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`Authorization: Bearer TOKEN` → a Caller. No header: nobody. A token that does not open: AuthenticationFailed."""
+    """`Authorization: Bearer TOKEN` → a Caller. No header: None. An invalid token: AuthenticationFailed."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None] | None:
         token = bearer_of(request._request)
@@ -69,17 +69,17 @@ def is_local_call(request: HttpRequest) -> bool:
         and is_loopback(request.META.get("REMOTE_ADDR", ""))
         and is_loopback(host_of(f"//{request.get_host()}"))
         and not any(name.startswith(FORWARDING) for name in request.META)
-        and not is_foreign(request)
+        and not has_disallowed_origin(request)
         and request.META.get("HTTP_SEC_FETCH_SITE") != "cross-site"
     )
 
 
 def _is_bootstrap_call(request: HttpRequest) -> bool:
-    return settings.PORTHOLE_ENV == "preview" and not is_foreign(request)
+    return settings.PORTHOLE_ENV == "preview" and not has_disallowed_origin(request)
 
 
 def _is_same(token: str, secret: str) -> bool:
-    # Both as bytes: compare_digest takes text only where it is ASCII. An unset secret opens nothing.
+    # Both as bytes: compare_digest takes text only where it is ASCII. An unset secret matches nothing.
     return bool(secret) and hmac.compare_digest(token.encode(), secret.encode())
 
 

@@ -1,4 +1,4 @@
-"""Which client is asking (RFC 6749 §2.3): a public one says its id, a confidential one proves it with its secret."""
+"""Client authentication (RFC 6749 §2.3): a public client by its id, a confidential one also by its secret."""
 
 import base64
 from urllib.parse import unquote_plus
@@ -25,17 +25,17 @@ def authenticate(authorization: str, given: Parameters) -> Application:
         client_id, secret = basic
     challenge = CHALLENGE if basic else {}
     if not client_id:
-        raise _refused("Say which client asks: client_id is missing.", challenge)
+        raise _invalid_client("Say which client asks: client_id is missing.", challenge)
     client = Application.objects.filter(client_id=client_id).first()
     if client is None:
-        raise _refused("There is no client with this client_id. It has to register again.", challenge)
-    if not _is_proven(client, secret):
-        raise _refused("client_secret is not this client's.", challenge)
+        raise _invalid_client("There is no client with this client_id. It has to register again.", challenge)
+    if not _is_authenticated(client, secret):
+        raise _invalid_client("client_secret is not this client's.", challenge)
     return client
 
 
 def _basic(authorization: str) -> tuple[str, str | None] | None:
-    """Id and secret of HTTP Basic, each URL-encoded before (§2.3.1). None: some other scheme, which proves nothing."""
+    """Id and secret of HTTP Basic, each URL-encoded before (§2.3.1). None: some other scheme."""
     scheme, _, credentials = authorization.partition(" ")
     if scheme.lower() != "basic":
         return None
@@ -43,17 +43,17 @@ def _basic(authorization: str) -> tuple[str, str | None] | None:
         text = base64.b64decode(credentials.strip(), validate=True).decode()
         client_id, secret = (unquote_plus(part, errors="strict") for part in text.split(":", 1))
     except ValueError:  # not base64, not UTF-8, or no colon
-        raise _refused("The Authorization header cannot be read.", CHALLENGE) from None
+        raise _invalid_client("The Authorization header cannot be read.", CHALLENGE) from None
     if "\0" in client_id:
-        raise _refused("The Authorization header cannot be read.", CHALLENGE)
+        raise _invalid_client("The Authorization header cannot be read.", CHALLENGE)
     return client_id, secret or None  # §2.3.1: an empty secret is the same as none
 
 
-def _is_proven(client: Application, secret: str | None) -> bool:
+def _is_authenticated(client: Application, secret: str | None) -> bool:
     if client.client_type == Application.CLIENT_PUBLIC:
-        return secret is None  # it has none, so whoever sends one takes it for another
+        return secret is None  # it has no secret, so one that is sent is another client's
     return bool(secret and client.client_secret) and constant_time_compare(hash_of(str(secret)), client.client_secret)
 
 
-def _refused(description: str, challenge: dict[str, str]) -> OAuthError:
+def _invalid_client(description: str, challenge: dict[str, str]) -> OAuthError:
     return OAuthError("invalid_client", description, 401, challenge)

@@ -1,4 +1,4 @@
-"""What a client says of itself when it registers (RFC 7591 §2): every member read, bounded, and narrowed to ours."""
+"""Client metadata (RFC 7591 §2): validated, bounded, and narrowed to what is supported here."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ WEB_ADDRESSES = ("client_uri", "logo_uri", "tos_uri", "policy_uri")
 
 
 def read(metadata: dict[str, Any]) -> dict[str, Any]:
-    """What is registered of it, under the same names. A member that is null counts as left out. Raises OAuthError."""
+    """The metadata to register. A member that is null counts as omitted. Raises OAuthError."""
     # RFC 7591 §2: client_secret_basic when it is left out. A client that keeps no secret says "none".
     auth_method = _choice(metadata, "token_endpoint_auth_method", AUTH_METHODS) or "client_secret_basic"
     found = {

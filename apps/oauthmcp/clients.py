@@ -1,4 +1,4 @@
-"""The page of connected clients: what a user let in, and taking it back."""
+"""The page of connected clients: a user's active authorizations, and revoking them."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,23 +15,25 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.oauthmcp.consent import SENTENCES
+from apps.oauthmcp.consent import SCOPE_DESCRIPTIONS
 from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
 from apps.orgs.models import User
 
 PER_PAGE = 50
-RECENT = timedelta(minutes=10)  # uses are noted to within five minutes
+RECENT = timedelta(minutes=10)  # last_used_at is accurate to five minutes
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
+class ConnectedClient:
     """An authorization in the words of the page."""
 
     authorization: Authorization
 
     @property
     def may(self) -> list[str]:
-        return [SENTENCES[scope][0] for scope in self.authorization.scope.split() if scope in SENTENCES]
+        return [
+            SCOPE_DESCRIPTIONS[scope][0] for scope in self.authorization.scope.split() if scope in SCOPE_DESCRIPTIONS
+        ]
 
     @property
     def last_used(self) -> str:
@@ -50,10 +52,10 @@ class Connected:
 @require_safe
 @login_required
 def clients(request: HttpRequest) -> HttpResponse:
-    """What is let in at the moment, newest first."""
-    alive = _own(request).alive().select_related("application", "membership__organization")
-    page = Paginator(alive.order_by("-created", "id"), PER_PAGE).get_page(request.GET.get("page"))
-    connected = [Connected(authorization) for authorization in page]
+    """Active authorizations, newest first."""
+    active = _own(request).active().select_related("application", "membership__organization")
+    page = Paginator(active.order_by("-created", "id"), PER_PAGE).get_page(request.GET.get("page"))
+    connected = [ConnectedClient(authorization) for authorization in page]
     address = f"{settings.PUBLIC_URL}/mcp"
     return render(request, "account/clients.html", {"page": page, "connected": connected, "address": address})
 
@@ -61,7 +63,7 @@ def clients(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def revoke(request: HttpRequest, id: UUID) -> HttpResponse:
-    """Once more, from a page that is out of date, is no error: what was asked for is so."""
+    """Idempotent: revoking again, from a page that is out of date, is no error."""
     authorization = _own(request).filter(pk=id).select_related("application", "membership__organization").first()
     if authorization is None:
         raise Http404

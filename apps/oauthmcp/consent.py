@@ -1,4 +1,4 @@
-"""The consent page: what a person is told about a request, and the form that they answer with."""
+"""The consent page and its form."""
 
 from dataclasses import dataclass, field
 
@@ -11,8 +11,8 @@ from apps.oauthmcp.redirects import form_action_of, kind_of, target_of
 from apps.orgs.models import Membership, User
 from apps.web.csp import page_policy
 
-# For whoever decides; apps.tools.base.SCOPES says the same to developers. What it is, and what is in it.
-SENTENCES = {
+# Title and description for users; apps.orgs.callers.SCOPES has the descriptions for developers.
+SCOPE_DESCRIPTIONS = {
     "account:read": (
         "The organization and you",
         "Its name, plan, limits and connected code hosts. Your name and e-mail address.",
@@ -35,7 +35,7 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What somebody filled in, as far as they may choose it, and what is missing."""
+    """The organization and scopes selected in the form, and its errors by field."""
 
     membership: Membership | None
     scopes: list[str]
@@ -47,12 +47,12 @@ def memberships_of(user: User) -> list[Membership]:
     return list(rows.order_by("organization__name", "id"))
 
 
-def before_choosing(memberships: list[Membership], requested: list[str]) -> Choice:
+def initial_choice(memberships: list[Membership], requested: list[str]) -> Choice:
     """Everything asked for is ticked. Of several organizations none is: a wrong one is chosen too easily."""
     return Choice(memberships[0] if len(memberships) == 1 else None, requested)
 
 
-def chosen(form: QueryDict, memberships: list[Membership], requested: list[str]) -> Choice:
+def submitted_choice(form: QueryDict, memberships: list[Membership], requested: list[str]) -> Choice:
     """Only the user's own memberships count, and only scopes that the app asked for."""
     membership = next((one for one in memberships if str(one.pk) == form.get("organization")), None)
     ticked = form.getlist("scope")
@@ -76,7 +76,7 @@ def page(
         "kind": kind_of(redirect_uri).name.lower(),
         "memberships": memberships,
         "choice": choice,
-        "scopes": [(scope, *SENTENCES[scope], scope in choice.scopes) for scope in requested],
+        "scopes": [(scope, *SCOPE_DESCRIPTIONS[scope], scope in choice.scopes) for scope in requested],
         "lasts": "refresh_token" in client.grant_types,
     }
     response = render(request, "oauth/consent.html", values, status=400 if choice.problems else 200)

@@ -20,7 +20,7 @@ NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}  # RFC 6749 §5.1
 
 
 class OAuthError(Exception):
-    """`error` is a word of the RFCs; `description` a sentence for whoever wrote the client."""
+    """`error` is an error code of the RFCs; `description` a sentence for the client's developer."""
 
     def __init__(self, error: str, description: str, status: int = 400, headers: dict[str, str] | None = None) -> None:
         super().__init__(description)
@@ -31,7 +31,7 @@ class OAuthError(Exception):
 
 
 def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """A view that programs POST to: every error is JSON, and nothing of it is ever stored by a cache."""
+    """An endpoint for POST: every error is JSON, and no response is stored by a cache."""
 
     @csrf_exempt
     @wraps(view)
@@ -50,7 +50,7 @@ def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReque
 
 
 def respond_to(request: HttpRequest, refused: Refused) -> HttpResponse:
-    """What is refused before any endpoint sees it, such as a path that is none of theirs."""
+    """Requests refused before they reach an endpoint, such as unknown paths."""
     error = "server_error" if refused.status >= 500 else "invalid_request"
     return json_response({"error": error, "error_description": refused.detail}, refused.status)
 

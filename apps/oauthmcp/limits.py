@@ -1,4 +1,4 @@
-"""How often one address may ask the endpoints that need no sign-in."""
+"""Rate limits by address of the endpoints that need no sign-in."""
 
 import time
 from math import ceil

@@ -1,4 +1,4 @@
-"""Metadata documents: what a client reads to learn what it needs for a door (RFC 8414, RFC 9728)."""
+"""Metadata documents: the authorization server (RFC 8414) and its protected resources (RFC 9728)."""
 
 import hashlib
 from collections.abc import Callable

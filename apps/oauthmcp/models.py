@@ -1,4 +1,4 @@
-"""Clients, what users allowed them, and the codes and tokens that came of it.
+"""Clients, authorizations, and the codes and tokens issued for them.
 
 The models are django-oauth-toolkit's, swapped for ours. Codes, tokens and client secrets are kept as SHA-256 hashes
 only: they are random, so there is nothing that a salt or a slow hash would protect.
@@ -27,11 +27,12 @@ from apps.orgs.models import Membership
 DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by a migration
 DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
 GRANT_TYPES = ["authorization_code", "refresh_token"]
-IDLE_LIFETIME = timedelta(days=30)  # of a refresh token that nobody uses
+CODE_LIFETIME = timedelta(seconds=60)
+REFRESH_IDLE_LIFETIME = timedelta(days=30)
 
 
 class Application(AbstractApplication):
-    """A client (RFC 6749 §2): a program that asks users to let it in."""
+    """A client (RFC 6749 §2)."""
 
     class AuthMethod(models.TextChoices):
         NONE = "none"
@@ -41,9 +42,11 @@ class Application(AbstractApplication):
     # Its hash; "" for public clients.
     client_secret = models.CharField(max_length=64, blank=True, default="", editable=False)
     token_endpoint_auth_method = models.CharField(max_length=19, choices=AuthMethod, default=AuthMethod.NONE)
-    metadata = models.JSONField(default=dict, blank=True, help_text="What it said of itself when it registered.")
+    metadata = models.JSONField(
+        default=dict, blank=True, help_text="Client metadata of its registration (RFC 7591 §2)."
+    )
     authorized_at = models.DateTimeField(
-        null=True, editable=False, help_text="When somebody first let it in. Empty: it may be forgotten."
+        null=True, editable=False, help_text="When it was first authorized. Empty: it may be deleted as unused."
     )
 
     objects = ApplicationManager()
@@ -65,7 +68,7 @@ class Application(AbstractApplication):
 
     @property
     def display_name(self) -> str:
-        """What it calls itself, as one short line: nobody checks the name, so it must not fool a reader's eyes."""
+        """client_name as one short line, without characters that imitate another: nobody verifies the name."""
         return clean(str(self.name)) or NAMELESS
 
     @property
@@ -85,8 +88,8 @@ class Application(AbstractApplication):
 
 
 class AuthorizationQuerySet(models.QuerySet["Authorization"]):
-    def alive(self) -> "AuthorizationQuerySet":
-        """Those that still open something. The bearer check asks the same of one token, in SQL."""
+    def active(self) -> "AuthorizationQuerySet":
+        """Neither revoked nor expired, of an active user with the same password. tokens.py has the same in SQL."""
         return self.filter(
             Q(membership__user__password_changed_at=None) | Q(membership__user__password_changed_at__lte=F("created")),
             revoked_at=None,
@@ -95,14 +98,14 @@ class AuthorizationQuerySet(models.QuerySet["Authorization"]):
         )
 
     def revoke(self) -> int:
-        """Every code and token that came of these opens nothing from now on."""
+        """Revokes these with every code and token issued for them."""
         return self.filter(revoked_at=None).update(revoked_at=timezone.now())
 
 
 class Authorization(models.Model):
-    """What one member allowed one client to look at, in one organization: begun by a code, kept alive by refreshing.
+    """What one member authorized one client to read in one organization: created by a code, extended by refreshing.
 
-    Its tokens are one family: they die together.
+    Its tokens are one family: they are revoked together.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -110,8 +113,8 @@ class Authorization(models.Model):
     membership = models.ForeignKey(Membership, models.CASCADE, related_name="authorizations")
     scope = models.CharField(max_length=200)
     created = models.DateTimeField(default=timezone.now, editable=False)
-    expires_at = models.DateTimeField(help_text="Unless it is refreshed before.")
-    last_used_at = models.DateTimeField(null=True, editable=False, help_text="To within five minutes.")
+    expires_at = models.DateTimeField(help_text="Extended by each refresh.")
+    last_used_at = models.DateTimeField(null=True, editable=False, help_text="Accurate to five minutes.")
     revoked_at = models.DateTimeField(null=True, editable=False)
 
     objects = AuthorizationQuerySet.as_manager()
@@ -128,7 +131,11 @@ class Grant(AbstractGrant):
 
     membership = models.ForeignKey(Membership, models.CASCADE, related_name="+")
     authorization = models.ForeignKey(
-        Authorization, models.CASCADE, null=True, related_name="+", help_text="What it was redeemed for."
+        Authorization,
+        models.CASCADE,
+        null=True,
+        related_name="+",
+        help_text="The authorization that it was exchanged for.",
     )
     redeemed_at = models.DateTimeField(null=True, editable=False)
 
@@ -143,7 +150,7 @@ class Grant(AbstractGrant):
 class AccessToken(AbstractAccessToken):
     """`token` stays empty, `token_checksum` is its hash."""
 
-    source_refresh_token = None  # one refresh token may give several access tokens, to whoever lost an answer
+    source_refresh_token = None  # one refresh token may be exchanged for several access tokens, when a response is lost
     authorization = models.ForeignKey(Authorization, models.CASCADE, related_name="access_tokens")
 
     class Meta:
@@ -154,7 +161,7 @@ class AccessToken(AbstractAccessToken):
 
 
 class RefreshToken(AbstractRefreshToken):
-    """`token` stays empty, `token_checksum` is its hash. `revoked` says when its successor was first given out."""
+    """`token` stays empty, `token_checksum` is its hash. `revoked` is when it was rotated."""
 
     access_token = None
     token_family = None  # that is the authorization
@@ -179,4 +186,4 @@ class IDToken(AbstractIDToken):
 
 
 def idle_expiry() -> datetime:
-    return timezone.now() + IDLE_LIFETIME
+    return timezone.now() + REFRESH_IDLE_LIFETIME

@@ -1,25 +1,25 @@
-"""The parts of openapi.json about getting a token: the OAuth endpoints, and how a tool's call is let in.
+"""The parts of openapi.json about OAuth: its endpoints and the security scheme of tools.
 
-Names are the RFCs' own. config/openapi.py puts this beside what the tools say of themselves.
+config/openapi.py composes this with the parts of other apps.
 """
 
 from typing import Any
 
 from apps.orgs.callers import SCOPES
-from apps.web.openapi import ALLOW, WAIT
+from apps.web.openapi import ALLOW, RETRY_AFTER
 
 PREFIX = "/api/auth/mcp/"
 TAG = {
     "name": "oauth",
-    "description": "Get a token, as a program that acts for a person (OAuth 2.1). Most OAuth libraries do all of it.",
+    "description": "OAuth 2.1 authorization server: authorization code with PKCE, and refresh tokens.",
 }
 
 
 def security_scheme(server: str) -> dict[str, Any]:
-    """How a program gets a token from the installation at `server`."""
+    """The security scheme, with the endpoints of the installation at `server`."""
     return {
         "type": "oauth2",
-        "description": "Sign in with your account, choose an organization, and say what may be read.",
+        "description": "Authorization code with PKCE: sign in, choose an organization and grant scopes.",
         "flows": {
             "authorizationCode": {
                 "authorizationUrl": f"{server}{PREFIX}authorize",
@@ -48,98 +48,100 @@ def _object(properties: dict[str, Any], required: list[str], description: str, *
 
 
 CLOSED = {"additionalProperties": False}
-CLIENT_ID = _text("Which client this is.", 255)
-SCOPE = _text("Scopes, with a space between two. Those that are unknown here are left out.")
-RESOURCE = _text("What the token is for: this installation's address, or that with `/mcp` or `/api/v1`.")
-REDIRECT_URI = _text("https; http for 127.0.0.1, [::1] and localhost; or an app's `com.example.app:/done`.", 2000)
+CLIENT_ID = _text("The client identifier.", 255)
+SCOPE = _text("Space-separated scopes. Unknown ones are ignored.")
+RESOURCE = _text("Resource indicator (RFC 8707): this installation's address, or that with `/mcp` or `/api/v1`.")
+REDIRECT_URI = _text(
+    "https; http for 127.0.0.1, [::1] and localhost; or a private-use scheme, such as `com.example.app:/done`.", 2000
+)
 AUTH_METHOD = _one_of(
-    "How the client says who it is: `none` (only its id), with its secret in the header `Authorization: Basic …`, "
-    "or with its secret in the body. In a registration that does not say, `client_secret_basic`.",
+    "Client authentication method of the token endpoint: `none` for public clients, HTTP Basic, or the secret in the "
+    "body. Default of a registration: `client_secret_basic`.",
     "none",
     "client_secret_basic",
     "client_secret_post",
 )
-SECRET = _text("The client's secret, where it has one and does not send it as `Authorization: Basic …`.")
+SECRET = _text("The client secret, unless HTTP Basic is used.")
 METADATA: dict[str, Any] = {
-    "redirect_uris": _list_of(REDIRECT_URI, "Where browsers may be sent.", minItems=1, maxItems=10),
-    "client_name": _text("What people read when it asks to be let in.", 100),
+    "redirect_uris": _list_of(REDIRECT_URI, "Redirect URIs.", minItems=1, maxItems=10),
+    "client_name": _text("Name shown on the consent page.", 100),
     "token_endpoint_auth_method": AUTH_METHOD,
     "grant_types": _list_of(
-        _text("A grant type.", 100), "`authorization_code`, and `refresh_token` to stay signed in."
+        _text("A grant type.", 100), "`authorization_code`, and `refresh_token` for refresh tokens."
     ),
     "response_types": _list_of(_text("A response type.", 100), "`code`."),
-    "scope": _text("Scopes that it will ask for, with a space between two.", 1000),
-    "client_uri": _text("Address of a page about it; https.", 2000),
-    "logo_uri": _text("Address of its picture; https. Kept, never shown.", 2000),
-    "tos_uri": _text("Address of its terms; https.", 2000),
-    "policy_uri": _text("Address of its privacy policy; https.", 2000),
-    "software_id": _text("The same for all copies of a program.", 255),
-    "software_version": _text("Its version.", 255),
-    "application_type": _one_of("A program on a web server, or one on the user's own device.", "web", "native"),
+    "scope": _text("Space-separated scopes that the client may request.", 1000),
+    "client_uri": _text("URL of the client's home page; https.", 2000),
+    "logo_uri": _text("URL of its logo; https. Stored, never shown.", 2000),
+    "tos_uri": _text("URL of its terms of service; https.", 2000),
+    "policy_uri": _text("URL of its privacy policy; https.", 2000),
+    "software_id": _text("Identifier of the software, the same for all its instances.", 255),
+    "software_version": _text("Version of the software.", 255),
+    "application_type": _one_of("Web or native application.", "web", "native"),
 }
-STORED = ("redirect_uris", "token_endpoint_auth_method", "grant_types", "response_types")  # whether it said so or not
+STORED = ("redirect_uris", "token_endpoint_auth_method", "grant_types", "response_types")  # registered in any case
 SCHEMAS: dict[str, Any] = {
     "OAuthError": _object(
         {
-            "error": _text("What is wrong, for programs: a word of the RFCs, such as `invalid_grant`.", 100),
-            "error_description": _text("What is wrong, as a sentence.", 1000),
+            "error": _text("Error code, such as `invalid_grant`.", 100),
+            "error_description": _text("Human-readable description.", 1000),
         },
         ["error"],
-        "How the OAuth endpoints say what is wrong (RFC 6749 §5.2).",
+        "Error response (RFC 6749 §5.2).",
         **CLOSED,
     ),
     "ClientRegistration": _object(
-        METADATA, ["redirect_uris"], "What a client says of itself (RFC 7591 §2). Members that are unknown are ignored."
+        METADATA, ["redirect_uris"], "Client metadata (RFC 7591 §2). Unknown members are ignored."
     ),
     "ClientInformation": _object(
         {
             "client_id": CLIENT_ID,
-            "client_id_issued_at": {"type": "integer", "description": "When, in seconds since 1970."},
-            "client_secret": _text("Told this once, and only to a client that asked for one.", 255),
+            "client_id_issued_at": {"type": "integer", "description": "Time of issue, in seconds since 1970."},
+            "client_secret": _text("The client secret, of confidential clients. Shown only here.", 255),
             "client_secret_expires_at": {"type": "integer", "description": "0: the secret does not expire."},
             **METADATA,
         },
         ["client_id", "client_id_issued_at", *STORED],
-        "A registered client (RFC 7591 §3.2.1). What it did not say is left out.",
+        "Client information response (RFC 7591 §3.2.1). Omitted metadata is left out.",
         **CLOSED,
     ),
     "TokenRequest": _object(
         {
-            "grant_type": _one_of("What is given for the token.", "authorization_code", "refresh_token"),
-            "code": _text("For `authorization_code`: the code that the browser brought back."),
-            "code_verifier": _text("For `authorization_code`: what code_challenge was made of (RFC 7636 §4.1)."),
-            "redirect_uri": _text("For `authorization_code`: the one of the authorization request, or none.", 2000),
-            "refresh_token": _text("For `refresh_token`: the newest one."),
+            "grant_type": _one_of("The grant type.", "authorization_code", "refresh_token"),
+            "code": _text("For `authorization_code`: the authorization code."),
+            "code_verifier": _text("For `authorization_code`: the code verifier (RFC 7636 §4.1)."),
+            "redirect_uri": _text("For `authorization_code`: as in the authorization request; optional.", 2000),
+            "refresh_token": _text("For `refresh_token`: the latest refresh token."),
             "client_id": CLIENT_ID,
             "client_secret": SECRET,
-            "scope": _text("For `refresh_token`: fewer scopes than before, with a space between two."),
+            "scope": _text("For `refresh_token`: a space-separated subset of the granted scopes."),
             "resource": RESOURCE,
         },
         ["grant_type"],
-        "A code or a refresh token (RFC 6749 §4.1.3, §6).",
+        "Access token request (RFC 6749 §4.1.3, §6).",
     ),
     "TokenResponse": _object(
         {
-            "access_token": _text("Send it to the tools as `Authorization: Bearer …`.", 255),
-            "token_type": _one_of("How it is sent.", "Bearer"),
-            "expires_in": {"type": "integer", "description": "Seconds until it opens nothing any more."},
-            "refresh_token": _text("For the next token. Each is for one use: keep the one of the latest answer.", 255),
-            "scope": _text("What the token may read. It can be less than was asked for.", 200),
+            "access_token": _text("The access token; send it as `Authorization: Bearer …`.", 255),
+            "token_type": _one_of("The token type.", "Bearer"),
+            "expires_in": {"type": "integer", "description": "Lifetime in seconds."},
+            "refresh_token": _text("The refresh token. Rotated on each use: keep the latest.", 255),
+            "scope": _text("The granted scopes, which may be fewer than requested.", 200),
         },
         ["access_token", "token_type", "expires_in", "scope"],
-        "A token (RFC 6749 §5.1).",
+        "Access token response (RFC 6749 §5.1).",
         **CLOSED,
     ),
     "Nothing": _object({}, [], "An empty object.", **CLOSED),
     "RevocationRequest": _object(
         {
             "token": _text("An access token or a refresh token."),
-            "token_type_hint": _text("`access_token` or `refresh_token`; it may be left out."),
+            "token_type_hint": _text("`access_token` or `refresh_token`; optional."),
             "client_id": CLIENT_ID,
             "client_secret": SECRET,
         },
         ["token"],
-        "A token that is given back (RFC 7009 §2.1).",
+        "Revocation request (RFC 7009 §2.1).",
     ),
 }
 
@@ -147,14 +149,14 @@ _CHALLENGE = {
     "WWW-Authenticate": {"description": "To a client that sent `Authorization: Basic …`.", "schema": {"type": "string"}}
 }
 _ERRORS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "400": ("invalid_request", "Something about the request is wrong; `error` says what.", {}),
-    "401": ("invalid_client", "There is no such client, or its secret is another one.", _CHALLENGE),
-    "405": ("invalid_request", "It is called with POST.", ALLOW),
-    "411": ("invalid_request", "The body came in chunks, without a length.", {}),
+    "400": ("invalid_request", "The request is invalid; see `error`.", {}),
+    "401": ("invalid_client", "Client authentication failed.", _CHALLENGE),
+    "405": ("invalid_request", "Only POST is allowed.", ALLOW),
+    "411": ("invalid_request", "Content-Length is required.", {}),
     "413": ("invalid_request", "The body is over 16 KiB.", {}),
-    "429": ("temporarily_unavailable", "Too many requests from this address.", WAIT),
-    "500": ("server_error", "Something went wrong here; only the request id tells.", {}),
-    "503": ("temporarily_unavailable", "The database cannot be reached.", WAIT),
+    "429": ("temporarily_unavailable", "Too many requests from this address.", RETRY_AFTER),
+    "500": ("server_error", "Internal error; quote the request id.", {}),
+    "503": ("temporarily_unavailable", "The database cannot be reached.", RETRY_AFTER),
 }
 JSON = "application/json"
 # Clients that openapi-python-client makes send a form in any case, under the type that comes last; and they do not
@@ -183,7 +185,7 @@ def _answer(name: str, description: str, example: dict[str, Any], **more: Any) -
 
 
 def _operation(id: str, summary: str, more: str, **parts: Any) -> dict[str, Any]:
-    # Who is let in here is told by the client's own id and secret, or by the person at the browser: by no token.
+    # Clients authenticate by id and secret, users by their session: no bearer token.
     described = {"operationId": id, "summary": summary, "description": f"{summary} {more}", "tags": ["oauth"]}
     return described | parts | {"security": []}
 
@@ -222,8 +224,8 @@ _TOKEN = {
 _REGISTER = _operation(
     "register_client",
     "Register a client.",
-    "A program does this once, before it sends somebody to sign in for the first time (RFC 7591). Anybody may; a "
-    "client that nobody lets in is forgotten after 30 days.",
+    "Dynamic client registration (RFC 7591), open to everybody. A client that is never authorized is deleted after "
+    "30 days.",
     requestBody=_body("ClientRegistration", _REGISTRATION, JSON),
     responses={
         "201": _answer("ClientInformation", "The client, with its id.", _INFORMATION),
@@ -233,60 +235,64 @@ _REGISTER = _operation(
 )
 _AUTHORIZE = _operation(
     "authorize",
-    "Ask a person to let a client in.",
-    "Open this in a browser: it is a page, not a call. The person signs in, chooses an organization and what may be "
-    "read. Then the browser goes to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss` "
-    "(RFC 6749 §4.1, RFC 9207). Redeem the code within 60 seconds.",
+    "Request authorization.",
+    "Open this in a browser: it is a page, not a call. The user signs in, chooses an organization and grants scopes. "
+    "The browser is redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss` "
+    "(RFC 6749 §4.1, RFC 9207). The code is valid for 60 seconds.",
     parameters=[
-        _parameter("response_type", _one_of("What comes back.", "code"), required=True),
+        _parameter("response_type", _one_of("The response type.", "code"), required=True),
         _parameter("client_id", CLIENT_ID, required=True),
-        _parameter("redirect_uri", REDIRECT_URI | {"description": "One that the client has registered."}),
-        _parameter("scope", SCOPE | {"description": "Scopes, with a space between two. All, if it is left out."}),
-        _parameter("state", _text("Comes back unchanged.")),
+        _parameter("redirect_uri", REDIRECT_URI | {"description": "A registered redirect URI."}),
+        _parameter("scope", SCOPE | {"description": "Space-separated scopes. Default: all."}),
+        _parameter("state", _text("Returned unchanged.")),
         _parameter(
             "code_challenge",
             _text("SHA-256 of code_verifier in base64url (RFC 7636 §4.2).", 43, pattern="^[A-Za-z0-9_-]{43}$"),
             required=True,
         ),
-        _parameter("code_challenge_method", _one_of("How it was made.", "S256"), required=True),
+        _parameter("code_challenge_method", _one_of("The code challenge method.", "S256"), required=True),
         _parameter("resource", RESOURCE),
-        _parameter("prompt", _text("`none`: show no page. Without a page nobody is let in here.")),
+        _parameter("prompt", _text("`none`: show no page, which always ends in an error, as consent is required.")),
     ],
     responses={
-        "200": {"description": "The page on which the person decides.", "content": PAGE},
-        "302": {"description": "To the page where the person signs in."},
+        "200": {"description": "The consent page.", "content": PAGE},
+        "302": {"description": "Redirect to the sign-in page."},
         "303": {
-            "description": "Back to `redirect_uri`.",
+            "description": "Redirect to `redirect_uri`.",
             "headers": {
-                "Location": {"description": "With what came of it.", "required": True, "schema": {"type": "string"}}
+                "Location": {
+                    "description": "The authorization response.",
+                    "required": True,
+                    "schema": {"type": "string"},
+                }
             },
         },
         "400": {
-            "description": "A page: the client or its redirect_uri is unknown, so nobody is sent.",
+            "description": "A page: the client or its redirect_uri is unknown, so there is no redirect.",
             "content": PAGE,
         },
     },
 )
 _ISSUE = _operation(
     "issue_token",
-    "Get a token for a code or a refresh token.",
-    "An access token opens the tools for an hour. A refresh token gives the next one and is itself replaced; unused, "
-    "it lasts 30 days (RFC 6749 §3.2). Send a form, as the RFCs say, or the same as JSON.",
+    "Exchange a code or a refresh token for an access token.",
+    "An access token is valid for an hour. Refresh tokens are rotated on each use and expire after 30 days without "
+    "use (RFC 6749 §3.2). Send a form, as in the RFCs, or the same as JSON.",
     requestBody=_body("TokenRequest", _TOKEN_REQUEST, *EITHER),
     responses={
-        "200": _answer("TokenResponse", "A token.", _TOKEN),
+        "200": _answer("TokenResponse", "An access token.", _TOKEN),
         "400": _error("400", "invalid_grant"),
         **{status: _error(status) for status in ("401", "405", "411", "413", "429", "500", "503")},
     },
 )
 _REVOKE = _operation(
     "revoke_token",
-    "Give a token back.",
-    "From then on nothing opens that came of the same sign-in. The answer does not tell whether there was such a "
-    "token (RFC 7009).",
+    "Revoke a token.",
+    "All tokens of the same authorization are revoked. The response is the same whether or not the token existed "
+    "(RFC 7009).",
     requestBody=_body("RevocationRequest", {"token": "porthole_rt_…", "client_id": "5Xo0dD9iYkfnyGZ4"}, *EITHER),
     responses={
-        "200": _answer("Nothing", "It opens nothing any more. The body tells nothing (RFC 7009 §2.2).", {}),
+        "200": _answer("Nothing", "Revoked. The body is empty (RFC 7009 §2.2).", {}),
         **{status: _error(status) for status in ("400", "401", "405", "411", "413", "429", "500", "503")},
     },
 )

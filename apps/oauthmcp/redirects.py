@@ -1,4 +1,4 @@
-"""Which addresses a client may have its user sent back to (RFC 8252, RFC 9700 §2.1), and what kind one is."""
+"""Redirect URIs: which are allowed (RFC 8252, RFC 9700 §2.1), and of which kind one is."""
 
 import re
 from enum import Enum, auto
@@ -26,12 +26,12 @@ CSP_HOST = re.compile(r"[a-z0-9.-]+")
 
 class Kind(Enum):
     WEB = auto()  # https, at some server
-    LOOPBACK = auto()  # http or https, on the user's own machine
-    PRIVATE = auto()  # a scheme that some app on the user's machine claims
+    LOOPBACK = auto()  # http or https, on the user's own machine: RFC 8252 §7.3
+    PRIVATE = auto()  # a private-use URI scheme: RFC 8252 §7.1
 
 
 class NotAllowed(ValueError):
-    """Its message is a sentence for whoever wrote the client."""
+    """Its message is a sentence for the client's developer."""
 
 
 def kind_of(uri: str) -> Kind:

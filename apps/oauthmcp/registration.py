@@ -1,4 +1,4 @@
-"""Dynamic client registration (RFC 7591): a program says who it is, and gets an id to ask users with."""
+"""Dynamic client registration (RFC 7591)."""
 
 import secrets
 import time
@@ -19,12 +19,12 @@ from apps.web.render import json_response
 INVALID = "invalid_client_metadata"
 # What has a column of its own; the rest of what is registered is in Application.metadata.
 COLUMNS = ("redirect_uris", "client_name", "token_endpoint_auth_method")
-# Anybody may register, so clients that nobody ever let in are kept within bounds.
+# Registration is open, so clients that were never authorized are kept within bounds.
 MAX_UNUSED = 10_000
-MAX_UNUSED_EVER = 100_000
-SAFE_FOR = timedelta(hours=24)  # somebody may be about to let it in
-LOOK_EVERY = 50  # registrations in one process: counting costs more than registering
-FULL_FOR = 60  # seconds
+MAX_UNUSED_TOTAL = 100_000
+MIN_AGE = timedelta(hours=24)  # of a client that may be deleted: somebody may be about to authorize it
+CHECK_EVERY_N = 50  # registrations in one process: counting costs more than registering
+RETRY_AFTER = 60  # seconds
 
 
 @endpoint
@@ -32,7 +32,7 @@ def register(request: HttpRequest) -> HttpResponse:
     """§3.1, §3.2."""
     limits.take(limits.REGISTRATIONS, request)
     registered = client_metadata.read(_read(request))
-    room.take()
+    unused_clients.take()
     is_public = registered["token_endpoint_auth_method"] == Application.AuthMethod.NONE
     secret = "" if is_public else secrets.token_urlsafe(32)
     client = _create(registered, secret)
@@ -61,47 +61,47 @@ def _create(registered: dict[str, Any], secret: str) -> Application:
     )
 
 
-class Room:
-    """Room for clients that nobody has let in yet. Each process looks at it once in a while."""
+class UnusedClientQuota:
+    """How many more clients may register without being authorized. Each process counts them once in a while."""
 
     def __init__(self) -> None:
-        self.left = 0  # registrations until the next look
+        self.left = 0  # registrations until the next count
         self.full_until = 0.0
 
     def take(self) -> None:
-        """Raises OAuthError, 503, when there is none."""
+        """Counts one registration. Raises OAuthError, 503, when there is no quota left."""
         now = time.monotonic()
         if now >= self.full_until and self.left <= 0:
-            if self._look():
-                self.left = LOOK_EVERY
+            if self._has_capacity():
+                self.left = CHECK_EVERY_N
             else:
-                self.full_until = now + FULL_FOR
+                self.full_until = now + RETRY_AFTER
         if now < self.full_until:
-            headers = {"Retry-After": str(FULL_FOR)}
+            headers = {"Retry-After": str(RETRY_AFTER)}
             raise OAuthError("temporarily_unavailable", "Too many clients registered at once.", 503, headers)
         self.left -= 1
 
     @staticmethod
-    def _look() -> bool:
-        unused = _unused()[:MAX_UNUSED_EVER].count()
+    def _has_capacity() -> bool:
+        unused = _unused()[:MAX_UNUSED_TOTAL].count()
         if unused >= MAX_UNUSED:
-            # More than came since the last look: it shrinks back to its bound.
-            unused -= _forget(min(unused - MAX_UNUSED + 1, 2 * LOOK_EVERY))
-        return unused < MAX_UNUSED_EVER
+            # More than registered since the last count: it shrinks back to its bound.
+            unused -= _delete_oldest(min(unused - MAX_UNUSED + 1, 2 * CHECK_EVERY_N))
+        return unused < MAX_UNUSED_TOTAL
 
 
-room = Room()
+unused_clients = UnusedClientQuota()
 
 
 def _unused() -> QuerySet[Application]:
-    # Never the ones that operators made, nor our own.
+    # Never the ones that operators registered, nor our own.
     return Application.objects.filter(authorized_at=None, registration_source=Application.RegistrationSource.DCR)
 
 
-def _forget(number: int) -> int:
-    """Deletes the oldest unused ones, while nobody can let them in, and answers how many."""
+def _delete_oldest(number: int) -> int:
+    """Deletes the oldest unused ones, while nobody can be authorizing them, and returns how many."""
     with transaction.atomic():
-        old = _unused().filter(created__lt=timezone.now() - SAFE_FOR).order_by("created")
+        old = _unused().filter(created__lt=timezone.now() - MIN_AGE).order_by("created")
         locked = list(old.select_for_update(skip_locked=True).values_list("pk", flat=True)[:number])
         Application.objects.filter(pk__in=locked).delete()
     return len(locked)

@@ -1,4 +1,4 @@
-"""Revocation (RFC 7009): a client gives back what it was let in with."""
+"""Token revocation (RFC 7009)."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -20,7 +20,7 @@ def revoke(request: HttpRequest) -> HttpResponse:
     if token is None:
         raise OAuthError("invalid_request", "token is missing.")
     revoke_family_of(token, client)
-    return json_response({})  # §2.2: clients ignore it; those that parse every answer get something to parse
+    return json_response({})  # §2.2: clients ignore the body; those that parse every response get something to parse
 
 
 def revoke_family_of(token: str, client: Application) -> None:

@@ -89,16 +89,16 @@ def issuer() -> str:
 
 
 def new_access_token(request: Request) -> str:
-    # The prefix lets scanners of repositories and logs recognize what they found.
+    # The prefix lets secret scanners recognize it.
     return f"porthole_at_{secrets.token_urlsafe(32)}"
 
 
 def new_refresh_token(request: Request) -> str:
-    """A random one for a code; for a refresh token what the validator found to come after it."""
+    """Random for a code; for a refresh token the successor that the validator determined."""
     return vars(request).get("successor") or f"porthole_rt_{secrets.token_urlsafe(32)}"
 
 
 def successor_of(refresh_token: str) -> str:
-    """Derived, so that whoever presents the same token again can be given the same one again, though we kept a hash."""
+    """Derived, so that the same token always has the same successor, though only hashes are stored."""
     digest = mac("porthole.refresh-token.successor", refresh_token)
     return f"porthole_rt_{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"

@@ -1,4 +1,4 @@
-"""The token endpoint (RFC 6749 §3.2): a code or a refresh token goes in, an access token comes out."""
+"""The token endpoint (RFC 6749 §3.2): exchanges a code or a refresh token for an access token."""
 
 import logging
 
@@ -29,8 +29,8 @@ def token(request: HttpRequest) -> HttpResponse:
         with transaction.atomic():
             _uri, headers, body, status = backend().create_token_response(request)
     except IntegrityError as error:
-        # Who gave the code or the token away left, or the client was removed, between our look and our commit.
-        log.warning("what was asked for vanished meanwhile: %s", type(error).__name__)
+        # The member or the client was deleted between our query and our commit.
+        log.warning("the grant was deleted meanwhile: %s", type(error).__name__)
         raise OAuthError("invalid_grant", "This is no longer allowed.") from None
     return HttpResponse(body, status=status, headers=headers)
 

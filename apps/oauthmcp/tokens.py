@@ -1,4 +1,4 @@
-"""Access tokens at the door: whose they are and what they open, in one query."""
+"""Access token validation: user, organization and scopes of a token, in one query."""
 
 import json
 import re
@@ -16,12 +16,12 @@ from apps.oauthmcp.parameters import canonical_resource
 from apps.orgs.callers import SCOPES, Caller, Viewer
 from apps.orgs.scope import OrgScope, in_utc
 
-# What server.py issues. Anything else costs no query.
+# The format of server.new_access_token. Anything else costs no query.
 ACCESS_TOKEN = re.compile(r"porthole_at_[A-Za-z0-9_-]{43}")
-# How exact last_used_at is. Any finer, and most reads would be writes too.
-USE_NOTED_EVERY = timedelta(minutes=5)
+# Any finer, and most reads would be writes too.
+LAST_USED_PRECISION = timedelta(minutes=5)
 # SQL, because every call begins with this, and the ORM takes about ten times as long. The conditions are those of
-# AuthorizationQuerySet.alive(), and the token's own. A database compares JSON as it keeps it, so both agree on `=`.
+# AuthorizationQuerySet.active(), and the token's own. A database compares JSON as it keeps it, so both agree on `=`.
 LOOKUP = """
 SELECT z.id, z.last_used_at IS NULL OR z.last_used_at < %s, t.scope, c.client_id, m.role, u.id, u.email, u.name, o.id,
     o.synced_at
@@ -38,7 +38,7 @@ AND u.is_active AND (u.password_changed_at IS NULL OR u.password_changed_at <= z
 
 
 def authenticate_access_token(token: str) -> Caller | None:
-    """Who asks with this access token; None where it opens nothing (any more)."""
+    """The caller of a valid access token; None where it is unknown, expired or revoked."""
     if not ACCESS_TOKEN.fullmatch(token):
         return None
     row = _look_up(token)
@@ -46,7 +46,7 @@ def authenticate_access_token(token: str) -> Caller | None:
         return None
     (authorization_id, is_use_due, scope, client_id, role, user_id, email, name, organization_id, synced_at) = row
     if is_use_due:
-        _note_use(authorization_id)
+        _update_last_used(authorization_id)
     return Caller(
         org=OrgScope(organization_id, in_utc(synced_at)),
         viewer=Viewer(email, name or None, role),
@@ -67,7 +67,7 @@ def _look_up(token: str) -> Any:
     at = connection.ops.adapt_datetimefield_value  # SQLite keeps times as text
     resource = json.dumps([canonical_resource()])
     with _cursor() as cursor:
-        cursor.execute(LOOKUP, [at(now - USE_NOTED_EVERY), hash_of(token), at(now), resource, at(now)])
+        cursor.execute(LOOKUP, [at(now - LAST_USED_PRECISION), hash_of(token), at(now), resource, at(now)])
         return cursor.fetchone()
 
 
@@ -79,14 +79,14 @@ def _cursor() -> Any:
     return connection.cursor()
 
 
-def _note_use(authorization_id: Any) -> None:
+def _update_last_used(authorization_id: Any) -> None:
     """Sets last_used_at, once in five minutes: every other call is a single query.
 
     Of many calls at once the first writes. The others find the row locked and go on, or find it written. A database
     that takes no writes at the moment still answers reads.
     """
     now = timezone.now()
-    is_due = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
+    is_due = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_PRECISION)
     try:
         with transaction.atomic():
             # On SQLite, which has no row locks, this is the same without them.

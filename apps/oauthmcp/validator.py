@@ -1,4 +1,4 @@
-"""What oauthlib asks while it answers: who the client is, what a code or a token is good for, what to keep of it.
+"""oauthlib's request validator: authenticates clients, validates codes and refresh tokens, stores what is issued.
 
 Every call of the token endpoint runs in one transaction. It locks the code, or the authorization that a refresh token
 belongs to, so two calls with the same one come one after the other.
@@ -16,18 +16,24 @@ from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challeng
 
 from apps.net.encryption import hash_of
 from apps.oauthmcp.client_authentication import authenticate
-from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken, idle_expiry
+from apps.oauthmcp.models import (
+    CODE_LIFETIME,
+    AccessToken,
+    Application,
+    Authorization,
+    Grant,
+    RefreshToken,
+    idle_expiry,
+)
 from apps.oauthmcp.parameters import canonical_resource
 from apps.oauthmcp.server import successor_of
 from apps.orgs.callers import SCOPES
 
-ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
-CODE_LIFETIME = timedelta(seconds=60)
-# A browser that sends a form twice, a client that tries again: no thief, so nobody is signed out for it.
-HONEST_RETRY = timedelta(seconds=10)
-# Answers get lost. Whoever presents the same refresh token again within this time gets the same successor again.
-GRACE = timedelta(seconds=30)
-# One sentence for all reasons: which of them it was is nothing that somebody with a stolen one should learn.
+# A code replayed within this time is taken for a retry, so its tokens are not revoked.
+RETRY_WINDOW = timedelta(seconds=10)
+# Responses get lost. Within this time a rotated refresh token can be used again, for the same successor.
+ROTATION_GRACE = timedelta(seconds=30)
+# One description for all reasons, so that whoever holds a stolen one does not learn which it was.
 BAD_CODE = "The code is unknown, expired, used, or was not given out for this client, redirect_uri and code_verifier."
 BAD_REFRESH_TOKEN = "The refresh token is unknown, expired, used, revoked, or another client's."  # noqa: S105
 
@@ -92,7 +98,7 @@ class Validator(OAuth2Validator):
         if grant is None or not _is_for(request, grant):
             raise InvalidGrantError(BAD_CODE, request=request)
         if grant.redeemed_at is not None:
-            _suspect_theft(grant, grant.redeemed_at)
+            _handle_code_replay(grant, grant.redeemed_at)
             raise InvalidGrantError(BAD_CODE, request=request)
         user = grant.membership.user
         changed = user.password_changed_at
@@ -134,12 +140,12 @@ class Validator(OAuth2Validator):
         presented = RefreshToken.objects.filter(token_checksum=hash_of(refresh_token), application=client)
         family = Authorization.objects.filter(pk__in=presented.values("authorization_id"))
         family.select_for_update().first()  # whoever else refreshes this family waits here
-        authorization = family.alive().select_related("membership__user").first()
-        token = presented.first()  # what the one before us left of it
+        authorization = family.active().select_related("membership__user").first()
+        token = presented.first()  # as the request before us left it
         if authorization is None or token is None:
             raise InvalidGrantError(BAD_REFRESH_TOKEN, request=request)
-        if token.revoked is not None and timezone.now() - token.revoked > GRACE:
-            family.revoke()  # RFC 9700 §4.14.2: two hold the same token, and one of them stole it
+        if token.revoked is not None and timezone.now() - token.revoked > ROTATION_GRACE:
+            family.revoke()  # RFC 9700 §4.14.2: a replayed refresh token
             raise InvalidGrantError(BAD_REFRESH_TOKEN, request=request)
         request.authorization = authorization
         request.presented = token
@@ -153,7 +159,7 @@ class Validator(OAuth2Validator):
     def is_within_original_scope(
         self, request_scopes: list[str], refresh_token: str, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        """AuthorizationRequest when some of them were not granted. Unknown ones are dropped later, as at authorize."""
+        """Called when some of them were not granted. Unknown ones are dropped later, as at authorize."""
         if not set(request_scopes).intersection(SCOPES) <= set(request.authorization.scope.split()):
             raise InvalidScopeError("The scope is more than what was granted.", request=request)
         return True
@@ -161,11 +167,13 @@ class Validator(OAuth2Validator):
     # Tokens
 
     def _save_bearer_token(self, token: dict[str, Any], request: Request, *args: Any, **kwargs: Any) -> None:
-        expires = timezone.now() + ACCESS_TOKEN_LIFETIME
+        expires = timezone.now() + timedelta(seconds=token["expires_in"])
         may_refresh = "refresh_token" in request.client.grant_types
         presented = vars(request).get("presented")
         if presented is None:
-            request.authorization = _begin(request, token["scope"], idle_expiry() if may_refresh else expires)
+            request.authorization = _create_authorization(
+                request, token["scope"], idle_expiry() if may_refresh else expires
+            )
         else:
             Authorization.objects.filter(pk=request.authorization.pk).update(expires_at=idle_expiry())
         self._create_access_token(expires, request, token)
@@ -190,7 +198,7 @@ class Validator(OAuth2Validator):
         if presented is not None and presented.revoked is None:
             RefreshToken.objects.filter(pk=presented.pk).update(revoked=timezone.now())
         elif presented is not None and RefreshToken.objects.filter(token_checksum=hash_of(raw_token)).exists():
-            return  # made for whoever presented it first
+            return  # stored when it was first issued
         row = RefreshToken(
             user=request.user,
             application=request.client,
@@ -208,37 +216,37 @@ def _is_for(request: Request, grant: Grant) -> bool:
     )
 
 
-def _suspect_theft(grant: Grant, redeemed_at: datetime) -> None:
-    """RFC 6749 §4.1.2: what was issued for a code that comes a second time is revoked.
+def _handle_code_replay(grant: Grant, redeemed_at: datetime) -> None:
+    """RFC 6749 §4.1.2: a replayed code revokes the tokens that were issued for it.
 
-    Only where the verifier came too. Somebody who has no more than the code (from a log, from a browser's history)
-    cannot have got those tokens, and must not be able to sign their owner out.
+    Only with its code_verifier. Whoever has no more than the code (from a log, from a browser's history) cannot have
+    got those tokens, and must not be able to revoke them.
     """
-    if timezone.now() - redeemed_at > HONEST_RETRY:
+    if timezone.now() - redeemed_at > RETRY_WINDOW:
         Authorization.objects.filter(pk=grant.authorization_id).revoke()
 
 
-def _begin(request: Request, scope: str, expires_at: datetime) -> Authorization:
+def _create_authorization(request: Request, scope: str, expires_at: datetime) -> Authorization:
     return Authorization.objects.create(
         application=request.client,
         membership=request.grant.membership,
         scope=scope,
-        # That of the consent: a password that is changed while this is running still ends it.
+        # When consent was given: a password that is changed meanwhile still ends it.
         created=request.grant.created,
         expires_at=expires_at,
     )
 
 
 def _newest_after(raw_token: str, token: RefreshToken) -> str:
-    """The refresh token to give for this one.
+    """The refresh token to issue for this one.
 
     Normally its successor. If that was rotated too (A went R0, R1, R2 while B's answer to R0 got lost), the one at the
-    end of the chain: with R1, B would be taken for a thief as soon as the grace of R1 is over. This gives away nothing
-    new: R1 was rotated after R0, so B could have walked the chain itself.
+    end of the chain: with R1, B would count as a replay as soon as the grace period of R1 is over. This reveals
+    nothing new: R1 was rotated after R0, so B could have walked the chain itself.
     """
     successor = successor_of(raw_token)
     if token.revoked is not None:
-        since = token.revoked - GRACE  # the clocks of two machines may differ
+        since = token.revoked - ROTATION_GRACE  # the clocks of two machines may differ
         later = RefreshToken.objects.filter(authorization_id=token.authorization_id, revoked__gte=since)
         rotated = set(later.values_list("token_checksum", flat=True))
         while hash_of(successor) in rotated:

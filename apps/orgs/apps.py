@@ -9,7 +9,6 @@ class OrgsConfig(AppConfig):
     name = "apps.orgs"
     label = "orgs"
     verbose_name = "Organizations"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         if settings.DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":

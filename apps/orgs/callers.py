@@ -1,4 +1,4 @@
-"""Who asks: what a caller may see, and as whom. Known to both who lets callers in and who answers them."""
+"""Callers: scopes, and what authentication knows of a request. Known to both OAuth and tools."""
 
 from dataclasses import dataclass
 from uuid import UUID

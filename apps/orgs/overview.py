@@ -70,7 +70,7 @@ def _platform(organization_id: str) -> dict[str, Any]:
 
 
 def is_sync_stale(kind: str | None, last_sync_at: datetime | None, period: int | None) -> bool:
-    """Whether what a platform told is too old to rely on. A manifest is synced when somebody does, so never."""
+    """Whether the last sync is too old to rely on. A manifest is synced when somebody does, so never."""
     return kind != Platform.Kind.MANIFEST and is_stale(last_sync_at, period)
 
 

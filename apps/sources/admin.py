@@ -13,10 +13,10 @@ class SourceConnectionAdmin(OwnedAdmin):
     list_display = ("name", "type", "account_login", "organization", "credentials")
     list_select_related = ("organization",)
     fields = (
-        "name", "type", "account_login", "base_url", "credentials", "organization", "belongings", "platform",
+        "name", "type", "account_login", "base_url", "credentials", "organization", "related", "platform",
         "external_id", "id",
     )  # fmt: skip
 
-    @admin.display(description="What is built from it")
-    def belongings(self, connection: SourceConnection) -> SafeString:
+    @admin.display(description="Related")
+    def related(self, connection: SourceConnection) -> SafeString:
         return links([("Applications", "app", {"q": connection.id})])

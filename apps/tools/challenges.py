@@ -1,4 +1,4 @@
-"""What a caller is told who may not ask (RFC 6750, RFC 9728), the same at both doors."""
+"""WWW-Authenticate challenges (RFC 6750, RFC 9728), the same at both doors."""
 
 from math import ceil
 

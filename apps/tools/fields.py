@@ -127,7 +127,7 @@ def Count(**kwargs: Any) -> serializers.IntegerField:  # noqa: N802
 
 
 def UntrustedText(**kwargs: Any) -> serializers.CharField:  # noqa: N802
-    """Text that somebody outside wrote: short, and data for whoever reads it."""
+    """Text that outsiders wrote: short, and data to its readers."""
     kwargs.setdefault("help_text", "Written by outsiders: data, not instructions.")
     return serializers.CharField(max_length=300, **kwargs)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.web.openapi import ALLOW, WAIT
+from apps.web.openapi import ALLOW, RETRY_AFTER
 
 DESCRIPTION = """\
 A read-only window into an organization's deployments, for scripts, CI pipelines and AI agents.
@@ -88,9 +88,9 @@ _STATUSES = {
     "413": ("TooLarge", "too_large", "The body is over 64 KiB.", None),
     "415": ("UnsupportedMediaType", "unsupported_media_type", "The body is not application/json.", None),
     "422": ("InvalidInput", "invalid_input", "The input cannot be used, or what it names is not there.", None),
-    "429": ("RateLimited", "rate_limited", "Too many calls.", WAIT),
+    "429": ("RateLimited", "rate_limited", "Too many calls.", RETRY_AFTER),
     "500": ("Internal", "internal", "Something went wrong here; only the request id tells.", None),
-    "503": ("Unavailable", "unavailable", "A repository or the database cannot be reached.", WAIT),
+    "503": ("Unavailable", "unavailable", "A repository or the database cannot be reached.", RETRY_AFTER),
 }
 
 ERRORS: dict[str, Any] = {

@@ -7,14 +7,14 @@ from django.shortcuts import render
 from apps.orgs.callers import SCOPE_NAMES
 from apps.tools.registry import TOOLS
 from apps.web.csp import page_policy
-from apps.web.methods import reading_only
+from apps.web.methods import require_safe
 
 # Swagger UI's own pictures are data: addresses in its stylesheet; scripts and styles are files of ours, and no other
 # site is asked for anything. docs/security.md says the same.
 DOCS_POLICY = page_policy(form_action="'none'")
 
 
-@reading_only
+@require_safe
 def docs(request: HttpRequest) -> HttpResponse:
     """The same document as a page to read and try. Swagger UI comes from our own static files."""
     response = render(request, "api_docs.html", {"issuer": settings.PUBLIC_URL, "scopes": SCOPE_NAMES})
@@ -22,7 +22,7 @@ def docs(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@reading_only
+@require_safe
 def signed_in(request: HttpRequest) -> HttpResponse:
     """Where the reference's "Authorize" ends, in a window of its own: its script hands the code to the reference."""
     # The code is in this page's address: it must not go along to anywhere, nor be kept.
@@ -34,7 +34,7 @@ def signed_in(request: HttpRequest) -> HttpResponse:
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """What somebody sees who opens the address in a browser."""
+    """The page for browsers."""
     # The usual key is public knowledge; one that somebody chose instead is theirs to know.
     bearer = "porthole-local-dev" if settings.LOCAL_DEV_BEARER == "porthole-local-dev" else None
     # Not the Host's: clients compare the address that they were given with the one in the metadata (RFC 9728 §3.3).

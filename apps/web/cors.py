@@ -1,4 +1,4 @@
-"""Which other sites' pages may read answers (CORS), and what a preflight is told.
+"""CORS: which origins may read responses, and the answer to a preflight.
 
 django-cors-headers has one policy for all paths and answers a preflight with 200; the contract has two policies and
 says 204.
@@ -18,7 +18,7 @@ EXPOSED = "WWW-Authenticate, Retry-After, X-Request-Id, ETag"
 
 
 class CorsMiddleware:
-    """For /api/v1/, /mcp and what clients ask to be let in. OPTIONS is answered here, before authentication."""
+    """For /api/v1/, /mcp and the OAuth endpoints. OPTIONS is answered here, before authentication."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -28,20 +28,20 @@ class CorsMiddleware:
         if surface.is_page:
             return self.get_response(request)
         if request.method == "OPTIONS":
-            response: HttpResponseBase = HttpResponse(status=204, headers={"Allow": _methods(surface.is_open)})
+            response: HttpResponseBase = HttpResponse(status=204, headers={"Allow": _methods(surface.any_origin)})
             del response["Content-Type"]
         else:
             response = self.get_response(request)
-        _add_headers(request, response, surface.is_open)
+        _add_headers(request, response, surface.any_origin)
         return response
 
 
-def _methods(is_for_all: bool) -> str:
-    return "GET, POST, OPTIONS" if is_for_all else "POST, OPTIONS"
+def _methods(any_origin: bool) -> str:
+    return "GET, POST, OPTIONS" if any_origin else "POST, OPTIONS"
 
 
-def is_foreign(request: HttpRequest) -> bool:
-    """Whether a page of a site that is not allowed sent this. Programs send no Origin and are never foreign."""
+def has_disallowed_origin(request: HttpRequest) -> bool:
+    """Whether a browser sent this from an origin that is not allowed. Other programs send no Origin."""
     origin = request.META.get("HTTP_ORIGIN")
     return origin is not None and not _is_allowed(origin)
 
@@ -52,15 +52,15 @@ def _is_allowed(origin: str) -> bool:
     return settings.IS_LOCAL and origin.startswith(("http://", "https://")) and is_loopback(host_of(origin))
 
 
-def _add_headers(request: HttpRequest, response: HttpResponseBase, is_for_all: bool) -> None:
-    if not is_for_all:
+def _add_headers(request: HttpRequest, response: HttpResponseBase, any_origin: bool) -> None:
+    if not any_origin:
         patch_vary_headers(response, ("Origin",))
     origin = request.META.get("HTTP_ORIGIN")
-    if origin is None or not (is_for_all or _is_allowed(origin)):
+    if origin is None or not (any_origin or _is_allowed(origin)):
         return
-    response["Access-Control-Allow-Origin"] = "*" if is_for_all else origin
+    response["Access-Control-Allow-Origin"] = "*" if any_origin else origin
     response["Access-Control-Expose-Headers"] = EXPOSED
     if request.method == "OPTIONS":
-        response["Access-Control-Allow-Methods"] = _methods(is_for_all)
+        response["Access-Control-Allow-Methods"] = _methods(any_origin)
         response["Access-Control-Allow-Headers"] = ACCEPTED
         response["Access-Control-Max-Age"] = "7200"

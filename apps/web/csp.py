@@ -1,4 +1,4 @@
-"""What browsers may do on our pages: the Content-Security-Policy."""
+"""The Content-Security-Policy of pages."""
 
 
 def page_policy(form_action: str = "'self'") -> str:

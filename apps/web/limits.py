@@ -1,4 +1,4 @@
-"""How often somebody may ask: token buckets in each worker's memory, so that a look costs no query."""
+"""Rate limits: token buckets in each worker's memory, so that they cost no query."""
 
 import threading
 from ipaddress import IPv6Address, ip_address

@@ -1,4 +1,4 @@
-"""What is only read says so to every other method."""
+"""Views that allow only GET and HEAD."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,8 +11,8 @@ from apps.web.exceptions import Refused
 View = Callable[[HttpRequest], HttpResponse]
 
 
-def reading_only(view: View) -> View:
-    """GET and HEAD; anything else is told so in the API's shape."""
+def require_safe(view: View) -> View:
+    """Like Django's, but with the API's JSON for a 405."""
 
     @wraps(view)
     def answer(request: HttpRequest) -> HttpResponse:

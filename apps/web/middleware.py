@@ -39,7 +39,7 @@ class RequestMiddleware:
         started = time.perf_counter()
         inbound = request.META.get("HTTP_X_REQUEST_ID", "")
         request.id = inbound if REQUEST_ID.match(inbound) else uuid.uuid4().hex  # type: ignore[attr-defined]
-        _believe_proxies(request)
+        _apply_forwarded_headers(request)
         response = self._answer(request)
         response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
         if response.headers.get("Content-Type", "").startswith("text/html"):
@@ -60,7 +60,7 @@ class RequestMiddleware:
         return self.get_response(request)
 
 
-def _believe_proxies(request: HttpRequest) -> None:
+def _apply_forwarded_headers(request: HttpRequest) -> None:
     """Sets `client_address`: the right-most hop that is not a trusted proxy; takes the scheme from such a proxy."""
     hops = [_plain(request.META.get("REMOTE_ADDR", ""))]
     if settings.TRUSTED_PROXIES and _is_trusted(hops[0]):

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-WAIT: dict[str, Any] = {
-    "Retry-After": {"description": "Seconds to wait.", "required": True, "schema": {"type": "integer"}}
+RETRY_AFTER: dict[str, Any] = {
+    "Retry-After": {"description": "Seconds to wait before a retry.", "required": True, "schema": {"type": "integer"}}
 }
 ALLOW: dict[str, Any] = {
-    "Allow": {"description": "The methods there are.", "required": True, "schema": {"type": "string"}}
+    "Allow": {"description": "The allowed methods.", "required": True, "schema": {"type": "string"}}
 }

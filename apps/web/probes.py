@@ -1,4 +1,4 @@
-"""What load balancers ask: is it alive, is it ready."""
+"""Liveness and readiness probes."""
 
 import logging
 
@@ -35,7 +35,7 @@ def _what_is_missing() -> str:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return "migrations are not applied"
-    # At start-up the database may not have answered yet, and then these rules could not be looked at.
+    # At start-up the database may not have answered yet, and then these rules could not be checked.
     if broken := [found for found in run_checks(tags=[Tags.database], databases=["default"]) if found.is_serious()]:
         log.error("not ready: %s", broken[0].msg)
         return "a setting is refused; the log says which"

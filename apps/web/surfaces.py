@@ -1,4 +1,4 @@
-"""Surfaces: who asks at which path, and how they are told what is wrong. Each app adds its own when it is ready.
+"""Surfaces: the kind of client at each path, and the format of its errors. Each app adds its own when it is ready.
 
 What no app has added is a page for people.
 """
@@ -15,13 +15,13 @@ from apps.web.exceptions import Refused
 class Surface:
     """`refuse` answers in the shape that is expected there.
 
-    `is_page`: people ask, in a browser, with sessions and CSRF. `is_open`: pages of every site may read the answers.
+    `is_page`: for browsers, with sessions and CSRF. `any_origin`: CORS allows every origin.
     """
 
     name: str
     refuse: Callable[[HttpRequest, Refused], HttpResponse]
     is_page: bool = False
-    is_open: bool = False
+    any_origin: bool = False
 
 
 _by_path: dict[str, Surface] = {}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.net.outbound import Destination, NotAllowed, checked, https_destination, is_reachable
+from apps.net.outbound import Destination, NotAllowed, https_destination, is_reachable, resolve_allowed
 
 
 def resolving_to(*addresses):
@@ -94,15 +94,15 @@ def test_a_network_that_the_operator_opened_is_allowed_and_no_other():
 def test_every_address_of_a_name_must_be_public():
     destination = https_destination("https://git.example.com/a.git")
     with pytest.raises(NotAllowed):
-        checked(destination, resolve=resolving_to("140.82.121.4", "10.0.0.1"))
+        resolve_allowed(destination, resolve=resolving_to("140.82.121.4", "10.0.0.1"))
     with pytest.raises(NotAllowed):
-        checked(destination, resolve=resolving_to("140.82.121.4", "::1"))
+        resolve_allowed(destination, resolve=resolving_to("140.82.121.4", "::1"))
     with pytest.raises(NotAllowed):
-        checked(destination, resolve=resolving_to())
+        resolve_allowed(destination, resolve=resolving_to())
 
 
 def test_the_addresses_that_were_checked_are_what_curl_is_told():
-    found = checked(
+    found = resolve_allowed(
         https_destination("https://git.example.com:8443/a.git"),
         resolve=resolving_to("140.82.121.4", "2606:4700::1111", "140.82.121.4"),
     )
@@ -115,12 +115,12 @@ def test_a_name_without_an_address_is_refused():
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
     with pytest.raises(NotAllowed):
-        checked(https_destination("https://nowhere.example/a.git"), resolve=resolve)
+        resolve_allowed(https_destination("https://nowhere.example/a.git"), resolve=resolve)
 
 
 def test_the_real_resolver_is_asked_by_default_and_loopback_is_refused():
     with pytest.raises(NotAllowed):
-        checked(https_destination("https://localhost/a.git"))
-    assert checked(
+        resolve_allowed(https_destination("https://localhost/a.git"))
+    assert resolve_allowed(
         https_destination("https://127.0.0.1/a"), allowed_networks=[ip_network("127.0.0.0/8")]
     ).addresses == ("127.0.0.1",)

@@ -50,7 +50,7 @@ def operator(acme: Fill) -> Client:
     return client_of(User.objects.create_superuser("operator@example.com"))
 
 
-def let_in(member: Membership, name: str = "Assistant") -> tuple[Authorization, list[str]]:
+def authorized(member: Membership, name: str = "Assistant") -> tuple[Authorization, list[str]]:
     """A client with everything there can be of it; and its secrets, with the hashes that are stored of them."""
     client = make_client(name, secret=SECRET, metadata={"client_uri": "https://example.com/\u202e"})
     authorization = make_authorization(client, member)
@@ -88,7 +88,7 @@ def test_the_menu_has_a_section_for_access_and_nothing_that_is_never_issued(oper
 
 @pytest.mark.parametrize("model", LISTED)
 def test_lists_and_pages_show_no_secret_and_no_hash(operator: Client, member: Membership, model: Any) -> None:
-    _, secrets = let_in(member)
+    _, secrets = authorized(member)
     row = model._default_manager.latest("pk")
     for address in (list_of(model), page_of(row), page_of(row, "history")):
         answer = operator.get(address)
@@ -101,7 +101,7 @@ def test_lists_and_pages_show_no_secret_and_no_hash(operator: Client, member: Me
 
 @pytest.mark.parametrize("model", LISTED)
 def test_nothing_can_be_added_or_changed(operator: Client, member: Membership, model: Any) -> None:
-    let_in(member)
+    authorized(member)
     row = model._default_manager.latest("pk")
     before = model._default_manager.filter(pk=row.pk).values().get()
     assert operator.get(reverse(f"admin:oauthmcp_{model._meta.model_name}_add")).status_code == 403
@@ -111,26 +111,26 @@ def test_nothing_can_be_added_or_changed(operator: Client, member: Membership, m
     assert model._default_manager.filter(pk=row.pk).values().get() == before
 
 
-def test_a_clients_page_says_what_it_is_and_how_many_let_it_in(operator: Client, member: Membership) -> None:
-    authorization, _ = let_in(member)
+def test_a_clients_page_says_what_it_is_and_how_many_authorized_it(operator: Client, member: Membership) -> None:
+    authorization, _ = authorized(member)
     page = said(operator.get(page_of(authorization.application)))
-    for words in ("Assistant", "By itself", "Secret, in the header", "http://127.0.0.1:8123/callback",
-                  "https://example.com/", "By 1 of its users"):  # fmt: skip
+    for words in ("Assistant", "Dynamic (RFC 7591)", "client_secret_basic", "http://127.0.0.1:8123/callback",
+                  "https://example.com/", "Active authorizations: 1"):  # fmt: skip
         assert words in page
 
 
-def test_an_authorizations_line_says_who_let_in_what_and_whether_it_still_is(
+def test_an_authorizations_line_says_who_authorized_what_and_whether_it_is_active(
     operator: Client, member: Membership
 ) -> None:
-    authorization, _ = let_in(member)
+    authorization, _ = authorized(member)
     page = said(operator.get(list_of(Authorization)))
-    for words in ("ada@example.com", "Acme", "Assistant", "account, apps, config, files, docs", "Never", "Alive"):
+    for words in ("ada@example.com", "Acme", "Assistant", "account, apps, config, files, docs", "Never", "Active"):
         assert words in page
     now = timezone.now()
     for changes, state in (
         ({"revoked_at": now}, "Revoked"),
         ({"expires_at": now}, "Expired"),
-        ({"created": now - timedelta(days=9)}, "Ended by a new password"),
+        ({"created": now - timedelta(days=9)}, "Expired: the password was changed"),
     ):
         make_authorization(authorization.application, member, **changes)
         assert state in said(operator.get(list_of(Authorization)))
@@ -145,8 +145,8 @@ def test_an_authorizations_line_says_who_let_in_what_and_whether_it_still_is(
 def test_a_search_knows_client_ids_and_the_beginning_of_addresses_and_names(
     operator: Client, member: Membership, acme: Fill, model: Any
 ) -> None:
-    authorization, _ = let_in(member)
-    let_in(make_member(acme.organization, "bob@example.com"), "Editor")
+    authorization, _ = authorized(member)
+    authorized(make_member(acme.organization, "bob@example.com"), "Editor")
     ours = model._default_manager.filter(pk__in=ids_of(model, authorization))
     terms = [authorization.application.client_id, "assist" if model is Application else " ADA@ "]
     for term in terms:
@@ -164,7 +164,7 @@ def test_authorizations_are_narrowed_by_state_and_organization(
     operator: Client, member: Membership, rival: Fill
 ) -> None:
     now, client = timezone.now(), make_client()
-    alive = make_authorization(client, member)
+    active = make_authorization(client, member)
     revoked = make_authorization(client, member, revoked_at=now)
     expired = make_authorization(client, member, expires_at=now - timedelta(days=1))
     replaced = make_authorization(client, member, created=now - timedelta(days=9))
@@ -173,18 +173,18 @@ def test_authorizations_are_narrowed_by_state_and_organization(
     def found(**narrowed: str) -> set[Any]:
         return set(rows_of(operator.get(list_of(Authorization), narrowed)))
 
-    assert found(state="alive") == {alive, elsewhere}
+    assert found(state="active") == {active, elsewhere}
     assert found(state="revoked") == {revoked}
-    assert found(state="ended") == {expired, replaced}
+    assert found(state="expired") == {expired, replaced}
     assert found(organization="rival") == {elsewhere}
-    assert found(organization="acme", state="alive") == {alive}
+    assert found(organization="acme", state="active") == {active}
 
 
 @pytest.mark.parametrize("model", [Grant, AccessToken, RefreshToken])
 def test_codes_and_tokens_are_narrowed_by_organization(
     operator: Client, member: Membership, rival: Fill, model: Any
 ) -> None:
-    let_in(member)
+    authorized(member)
     assert len(rows_of(operator.get(list_of(model), {"organization": "acme"}))) == 1
     assert rows_of(operator.get(list_of(model), {"organization": "rival"})) == []
 
@@ -197,18 +197,18 @@ def test_a_list_asks_as_many_queries_for_fifty_rows_as_for_one(
     operator: Client, acme: Fill, member: Membership, model: Any
 ) -> None:
     narrowed = {} if model is Application else {"organization": "acme"}
-    let_in(member)
+    authorized(member)
     for _ in range(2):  # the first answer fills caches, such as that of content types
         before = queries_of(lambda: operator.get(list_of(model), narrowed))
     for number in range(49):
-        let_in(make_member(acme.organization, f"somebody-{number}@example.com"), f"Client {number}")
+        authorized(make_member(acme.organization, f"somebody-{number}@example.com"), f"Client {number}")
     after = queries_of(lambda: operator.get(list_of(model), narrowed))
     assert len(after) == len(before) <= 6, [query["sql"] for query in after]
 
 
 @pytest.mark.parametrize("model", LISTED)
 def test_the_first_page_of_a_list_sorts_nothing(operator: Client, member: Membership, model: Any) -> None:
-    let_in(member)
+    authorized(member)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:  # the tests' tables are so small that these would pay
             cursor.execute(
@@ -222,7 +222,7 @@ def test_the_first_page_of_a_list_sorts_nothing(operator: Client, member: Member
 @pytest.mark.parametrize("model", LISTED[1:])  # clients are also found by name, for which all are read
 @pytest.mark.parametrize("is_by_client", [True, False])
 def test_a_search_walks_an_index(operator: Client, member: Membership, model: Any, is_by_client: bool) -> None:
-    authorization, _ = let_in(member)
+    authorization, _ = authorized(member)
     term = authorization.application.client_id if is_by_client else "ada"
     plan = plan_of_page(operator, model, {"q": term})
     assert f"SCAN {model._meta.db_table}\n" not in plan, plan
@@ -246,11 +246,11 @@ def plan_of_page(operator: Client, model: Any, narrowed: dict[str, str]) -> str:
 def test_revoking_authorizations_ends_them_tells_how_many_and_is_written_down(
     operator: Client, member: Membership
 ) -> None:
-    first, second = (let_in(member, name)[0] for name in ("One", "Two"))
-    kept = let_in(member, "Three")[0]
+    first, second = (authorized(member, name)[0] for name in ("One", "Two"))
+    kept = authorized(member, "Three")[0]
     answer = act(operator, first, second)
     assert "Revoked 2 authorizations." in said(answer)
-    assert list(Authorization.objects.alive()) == [kept]
+    assert list(Authorization.objects.active()) == [kept]
     entries = LogEntry.objects.filter(content_type__model="authorization")
     assert {entry.object_id for entry in entries} == {str(first.pk), str(second.pk)}
     assert {entry.change_message for entry in entries} == {"Revoked access."}
@@ -259,46 +259,46 @@ def test_revoking_authorizations_ends_them_tells_how_many_and_is_written_down(
     assert LogEntry.objects.count() == 2
 
 
-def test_revoking_a_client_ends_whatever_anybody_allowed_it(operator: Client, acme: Fill, member: Membership) -> None:
-    authorization, _ = let_in(member)
+def test_revoking_a_client_revokes_all_its_authorizations(operator: Client, acme: Fill, member: Membership) -> None:
+    authorization, _ = authorized(member)
     make_authorization(authorization.application, make_member(acme.organization, "bob@example.com"))
-    kept = let_in(member, "Another")[0]
+    kept = authorized(member, "Another")[0]
     assert "Revoked 2 authorizations of 1 client." in said(act(operator, authorization.application))
-    assert list(Authorization.objects.alive()) == [kept]
+    assert list(Authorization.objects.active()) == [kept]
     assert Application.objects.filter(pk=authorization.application_id).exists()
     entry = LogEntry.objects.get()
-    assert (entry.object_repr, entry.change_message) == ("Assistant", "Revoked whatever anybody allowed it.")
+    assert (entry.object_repr, entry.change_message) == ("Assistant", "Revoked all authorizations.")
 
 
 @pytest.mark.parametrize("permission", ["view_authorization", "view_application", "delete_application"])
 def test_revoking_needs_the_permission(member: Membership, permission: str) -> None:
-    authorization, _ = let_in(member)
+    authorization, _ = authorized(member)
     staff = client_of(staff_who_may("view_authorization", "view_application", permission))
     for row in (authorization, authorization.application):
         assert "Revoke access" not in said(staff.get(list_of(type(row))))
         act(staff, row)
-    assert Authorization.objects.alive().exists()
+    assert Authorization.objects.active().exists()
     assert not LogEntry.objects.exists()
 
 
 def test_the_permission_to_change_authorizations_is_the_one_to_revoke(member: Membership) -> None:
-    authorization, _ = let_in(member)
+    authorization, _ = authorized(member)
     staff = client_of(staff_who_may("view_authorization", "view_application", "change_authorization"))
     act(staff, authorization.application)
-    assert not Authorization.objects.alive().exists()
+    assert not Authorization.objects.active().exists()
 
 
 @pytest.mark.parametrize("model", LISTED)
 def test_an_operator_without_permissions_sees_nothing(member: Membership, model: Any) -> None:
-    let_in(member)
+    authorized(member)
     staff = client_of(User.objects.create_user("new@example.com", is_staff=True))
     assert staff.get(list_of(model)).status_code == 403
     assert staff.get(page_of(model._default_manager.latest("pk"))).status_code == 403
 
 
 def test_deleting_a_client_counts_what_goes_and_takes_it_along(operator: Client, member: Membership) -> None:
-    authorization, secrets = let_in(member)
-    kept = let_in(member, "Another")[0]
+    authorization, secrets = authorized(member)
+    kept = authorized(member, "Another")[0]
     address = page_of(authorization.application, "delete")
     answer = operator.get(address)
     page = said(answer)
@@ -315,7 +315,7 @@ def test_deleting_a_client_counts_what_goes_and_takes_it_along(operator: Client,
 def test_deleting_a_client_needs_the_permission_and_never_takes_the_references_own(
     operator: Client, member: Membership
 ) -> None:
-    authorization, _ = let_in(member)
+    authorization, _ = authorized(member)
     staff = client_of(staff_who_may("view_application", "change_application", "change_authorization"))
     assert staff.post(page_of(authorization.application, "delete"), {"post": "yes"}).status_code == 403
     docs = Application.objects.get(client_id=DOCS_CLIENT)
@@ -325,8 +325,8 @@ def test_deleting_a_client_needs_the_permission_and_never_takes_the_references_o
     assert Application.objects.filter(client_id=DOCS_CLIENT).exists()
 
 
-def test_removing_a_member_counts_what_they_let_in_and_shows_no_row_of_it(operator: Client, member: Membership) -> None:
-    _, secrets = let_in(member)
+def test_removing_a_member_counts_their_authorizations_and_shows_none(operator: Client, member: Membership) -> None:
+    _, secrets = authorized(member)
     address = reverse("admin:orgs_membership_delete", args=[member.pk])
     answer = operator.get(address)
     page = answer.content.decode()
@@ -336,8 +336,8 @@ def test_removing_a_member_counts_what_they_let_in_and_shows_no_row_of_it(operat
     assert not AccessToken.objects.exists()
 
 
-def test_deleting_an_organization_takes_what_was_let_into_it(operator: Client, member: Membership, acme: Fill) -> None:
-    let_in(member)
+def test_deleting_an_organization_takes_its_authorizations(operator: Client, member: Membership, acme: Fill) -> None:
+    authorized(member)
     address = reverse("admin:orgs_organization_delete", args=[acme.organization.pk])
     assert operator.post(address, {"post": "yes"}).status_code == 302
     assert not Authorization.objects.exists()

@@ -177,7 +177,7 @@ def test_a_use_is_noted_at_the_first_call_and_then_every_five_minutes(
 
 def test_a_use_that_somebody_noted_meanwhile_is_not_noted_again(authorization: Authorization) -> None:
     before = Authorization.objects.get().last_used_at
-    tokens._note_use(authorization.pk)
+    tokens._update_last_used(authorization.pk)
     assert Authorization.objects.get().last_used_at == before
 
 

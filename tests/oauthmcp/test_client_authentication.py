@@ -165,7 +165,7 @@ def test_nothing_changes_for_who_is_refused(confidential: Application, member: M
     authorization = make_authorization(confidential, member)
     token, code = make_refresh_token(authorization), make_code(confidential, member)
     redeem(confidential, code), refresh(confidential, token), revoke(confidential, token)
-    assert Authorization.objects.alive().count() == 1
+    assert Authorization.objects.active().count() == 1
     header = basic(confidential.client_id, SECRET)
     assert redeem(confidential, code, header).status_code == refresh(confidential, token, header).status_code == 200
 

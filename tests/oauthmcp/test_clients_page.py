@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.oauthmcp import clients
-from apps.oauthmcp.consent import SENTENCES
+from apps.oauthmcp.consent import SCOPE_DESCRIPTIONS
 from apps.oauthmcp.models import Application, Authorization
 from apps.orgs.models import Membership, User
 from tests.accounts.visitors import said, visitor
@@ -47,7 +47,7 @@ def test_the_page_says_who_sees_what_since_when_and_until_when(ada: Membership) 
     page = page_of(ada)
     assert "Deploy assistant" in page
     assert "May look at Acme :" in page
-    for scope, (title, _sentence) in SENTENCES.items():
+    for scope, (title, _sentence) in SCOPE_DESCRIPTIONS.items():
         assert (title in page) == (scope in ("apps:read", "docs:read"))
     assert f"Connected on {now - timedelta(days=90):%-d %B %Y}." in page
     assert f"Unless it is used, its access ends on {authorization.expires_at:%-d %B %Y}." in page
@@ -100,7 +100,7 @@ def test_somebody_who_is_not_signed_in_is_sent_to_sign_in(ada: Membership) -> No
     authorization = make_authorization(make_client(), ada)
     assert visitor().get(PAGE)["Location"] == f"/account/login/?next={PAGE}"
     assert revoke(None, authorization).redirect_chain[0][0].startswith("/account/login/")
-    assert Authorization.objects.alive().exists()
+    assert Authorization.objects.active().exists()
 
 
 # Revoking
@@ -112,7 +112,7 @@ def test_disconnecting_ends_that_authorization_only_and_says_so(ada: Membership)
     answer = revoke(ada.user, gone)
     assert answer.redirect_chain == [(PAGE, 302)]
     assert "Assistant is disconnected. It sees nothing of Acme any more." in said(answer)
-    assert list(Authorization.objects.alive()) == [kept]
+    assert list(Authorization.objects.active()) == [kept]
 
 
 def test_disconnecting_twice_is_no_error_and_keeps_the_first_time(ada: Membership) -> None:
@@ -126,7 +126,7 @@ def test_disconnecting_twice_is_no_error_and_keeps_the_first_time(ada: Membershi
 def test_nobody_disconnects_what_others_let_in(ada: Membership, acme: Fill) -> None:
     authorization = make_authorization(make_client(), make_member(acme.organization, "bob@example.com"))
     assert revoke(ada.user, authorization).status_code == 404
-    assert Authorization.objects.alive().exists()
+    assert Authorization.objects.active().exists()
 
 
 def test_only_a_form_of_our_own_disconnects(ada: Membership) -> None:
@@ -136,7 +136,7 @@ def test_only_a_form_of_our_own_disconnects(ada: Membership) -> None:
     strict = Client(enforce_csrf_checks=True, headers={"host": "localhost"})
     strict.force_login(ada.user)
     assert strict.post(address).status_code == 403
-    assert Authorization.objects.alive().exists()
+    assert Authorization.objects.active().exists()
 
 
 @pytest.mark.parametrize("id", ["x", "1", "00000000-0000-0000-0000-000000000000", "%00", "a" * 3000])

@@ -83,7 +83,7 @@ def test_many_with_one_code_get_one_answer_and_nobody_is_signed_out(client: Appl
     tokens = [answer.json() for answer in answers if answer.status_code == 200]
     assert len(tokens) == 1
     assert [refusal(a) for a in answers if a.status_code != 200] == [(400, "invalid_grant")] * (MANY - 1)
-    assert Authorization.objects.alive().count() == Authorization.objects.count() == AccessToken.objects.count() == 1
+    assert Authorization.objects.active().count() == Authorization.objects.count() == AccessToken.objects.count() == 1
     assert refresh(client, tokens[0]["refresh_token"]).status_code == 200
 
 
@@ -96,7 +96,7 @@ def test_many_with_one_refresh_token_all_get_the_same_successor(client: Applicat
     successors = {answer.json()["refresh_token"] for answer in answers}
     assert len(successors) == 1
     assert RefreshToken.objects.count() == 2
-    assert Authorization.objects.alive().exists()
+    assert Authorization.objects.active().exists()
     assert refresh(client, successors.pop()).status_code == 200
 
 
@@ -110,7 +110,7 @@ def test_a_chain_that_grows_while_others_try_again_ends_in_one_token(client: App
     given = {answer.json()["refresh_token"] for answer in answers}
     assert given <= {token for token in given if refresh(client, token).status_code == 200}
     assert RefreshToken.objects.filter(authorization=newest.authorization).count() >= 3
-    assert Authorization.objects.alive().exists()
+    assert Authorization.objects.active().exists()
 
 
 @pytest.mark.spec("RFC 7009 §2")
@@ -121,7 +121,7 @@ def test_a_refresh_that_races_a_revocation_leaves_nothing_alive(client: Applicat
     assert answers.pop(4).status_code == 200
     for answer in answers:
         assert answer.status_code == 200 or refusal(answer) == (400, "invalid_grant")
-    assert not Authorization.objects.alive().exists()
+    assert not Authorization.objects.active().exists()
     given = [answer.json()["refresh_token"] for answer in answers if answer.status_code == 200]
     for token in [first, *given]:
         assert refusal(refresh(client, token)) == (400, "invalid_grant")

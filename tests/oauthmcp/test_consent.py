@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.oauthmcp.consent import SENTENCES
+from apps.oauthmcp.consent import SCOPE_DESCRIPTIONS
 from apps.oauthmcp.models import Application, Grant
 from apps.oauthmcp.names import NAMELESS, clean
 from apps.orgs.callers import SCOPES
@@ -74,7 +74,7 @@ def test_an_app_on_the_persons_own_machine_comes_with_a_warning(
 
 
 def test_every_scope_has_a_sentence() -> None:
-    assert list(SENTENCES) == list(SCOPES)
+    assert list(SCOPE_DESCRIPTIONS) == list(SCOPES)
 
 
 def test_only_what_is_asked_for_can_be_ticked_and_all_of_it_is(browser: Client) -> None:

@@ -30,7 +30,7 @@ class Session:
         self.refresh_token = make_refresh_token(self.authorization)
         self.api = Api(bearer=make_access_token(self.authorization))
 
-    def is_alive(self) -> bool:
+    def is_active(self) -> bool:
         """Asks with both tokens, which must agree."""
         called: Any = self.api.post("get_account")
         refreshed = self.refresh()
@@ -56,7 +56,7 @@ class Session:
 @pytest.fixture
 def session(api: Api, acme: Fill) -> Session:
     session = Session(make_member(acme.organization))
-    assert session.is_alive()
+    assert session.is_active()
     return session
 
 
@@ -141,7 +141,7 @@ OTHERS: list[Callable[[Session], None]] = [
 @pytest.mark.parametrize("end", [*PASSWORDS, *OTHERS])
 def test_the_next_call_is_refused_and_so_is_refreshing(session: Session, end: Callable[[Session], None]) -> None:
     end(session)
-    assert not session.is_alive()
+    assert not session.is_active()
 
 
 @pytest.mark.parametrize("change", PASSWORDS)
@@ -160,7 +160,7 @@ def test_the_password_is_the_new_one_and_what_is_let_in_after_it_works(
 def test_nobody_elses_tokens_end(session: Session, acme: Fill, end: Callable[[Session], None]) -> None:
     other = Session(make_member(acme.organization, "bob@example.com"), "Another")
     end(session)
-    assert other.is_alive()
+    assert other.is_active()
 
 
 def test_leaving_takes_the_rows_along_and_coming_back_revives_nothing(session: Session, acme: Fill) -> None:
@@ -173,14 +173,14 @@ def test_leaving_takes_the_rows_along_and_coming_back_revives_nothing(session: S
 def test_leaving_one_organization_keeps_what_was_let_into_another(session: Session, rival: Fill) -> None:
     there = Session(make_member(rival.organization))
     leave(session)
-    assert there.is_alive()
+    assert there.is_active()
 
 
 def test_disconnecting_one_client_keeps_the_others_of_the_same_user(session: Session) -> None:
     other = Session(session.authorization.membership, "Editor")
     disconnect_on_the_page(session)
-    assert other.is_alive()
-    assert not session.is_alive()
+    assert other.is_active()
+    assert not session.is_active()
 
 
 def test_whoever_is_active_again_has_their_tokens_back(session: Session) -> None:
@@ -188,7 +188,7 @@ def test_whoever_is_active_again_has_their_tokens_back(session: Session) -> None
     deactivate(session)
     assert session.api.post("get_account").status_code == 401
     User.objects.update(is_active=True)
-    assert session.is_alive()
+    assert session.is_active()
 
 
 # What does not end it
@@ -196,7 +196,7 @@ def test_whoever_is_active_again_has_their_tokens_back(session: Session) -> None
 
 def test_signing_in_does_not(session: Session) -> None:
     assert sign_in(visitor()).status_code == 302
-    assert session.is_alive()
+    assert session.is_active()
 
 
 def test_a_password_that_is_only_hashed_anew_at_a_sign_in_does_not(session: Session, settings: Any) -> None:
@@ -206,13 +206,13 @@ def test_a_password_that_is_only_hashed_anew_at_a_sign_in_does_not(session: Sess
     User.objects.filter(pk=session.user.pk).update(password=make_password(PASSWORD, hasher="md5"))
     assert sign_in(visitor()).status_code == 302
     assert User.objects.get(pk=session.user.pk).password.startswith("pbkdf2_")
-    assert session.is_alive()
+    assert session.is_active()
 
 
 def test_a_wrong_password_on_the_page_does_not(session: Session) -> None:
     fields = {"oldpassword": "not-the-old-one", "password1": NEW, "password2": NEW}
     visitor(session.user).post("/account/password/change/", fields)
-    assert session.is_alive()
+    assert session.is_active()
 
 
 def test_another_role_another_name_and_signing_out_do_not(session: Session) -> None:
@@ -220,6 +220,6 @@ def test_another_role_another_name_and_signing_out_do_not(session: Session) -> N
     User.objects.filter(pk=session.user.pk).update(name="Countess")
     browser = visitor(session.user)
     browser.post("/account/logout/")
-    assert session.is_alive()
+    assert session.is_active()
     viewer = session.api("get_account")["viewer"]
     assert (viewer["name"], viewer["role"]) == ("Countess", "owner")

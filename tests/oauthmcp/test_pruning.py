@@ -96,7 +96,7 @@ def test_access_tokens_go_a_day_after_they_expired(client: Application, member: 
     make_access_token(authorization, expires=ago(hours=25))
     make_access_token(authorization, expires=ago(hours=23))
     assert clear() == {"access tokens": 1}
-    assert Authorization.objects.alive().exists()
+    assert Authorization.objects.active().exists()
 
 
 @pytest.mark.spec("RFC 9700 §4.14.2")
@@ -149,7 +149,7 @@ def test_only_clients_that_nobody_ever_let_in_are_forgotten(member: Membership) 
     make_authorization(with_authorization, member)
     docs = Application.objects.get(client_id=DOCS_CLIENT)
     Application.objects.filter(pk=docs.pk).update(created=ago(days=400), registration_source="dcr")
-    assert clear() == {"clients that were never let in": 1}
+    assert clear() == {"clients that were never authorized": 1}
     assert set(Application.objects.all()) == {*kept, with_code, with_authorization, docs}
 
 

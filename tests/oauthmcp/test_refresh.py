@@ -42,8 +42,8 @@ def next_of(client: Application, token: str) -> str:
     return str(answer.json()["refresh_token"])
 
 
-def is_alive() -> bool:
-    return Authorization.objects.alive().exists()
+def is_active() -> bool:
+    return Authorization.objects.active().exists()
 
 
 @pytest.mark.spec("RFC 6749 §6")
@@ -71,7 +71,7 @@ def test_a_lost_answer_is_cured_by_asking_again(client: Application, first: str)
     assert one["refresh_token"] == two["refresh_token"]
     assert one["access_token"] != two["access_token"]
     assert (AccessToken.objects.count(), RefreshToken.objects.count()) == (2, 2)
-    assert is_alive()
+    assert is_active()
 
 
 @pytest.mark.spec("RFC 9700 §4.14.2")
@@ -89,7 +89,7 @@ def test_a_second_use_after_the_grace_ends_the_whole_family(client: Application,
     second = next_of(client, first)
     rotated_before(first, 31)
     assert refusal(refresh(client, first)) == NO_GRANT
-    assert not is_alive()
+    assert not is_active()
     assert refusal(refresh(client, second)) == NO_GRANT
 
 
@@ -124,7 +124,7 @@ def test_a_new_server_key_between_two_tries_is_no_error(client: Application, fir
     assert again != second
     assert next_of(client, second) not in (first, second, again)
     assert refresh(client, again).status_code == 200
-    assert is_alive()
+    assert is_active()
 
 
 @pytest.mark.spec("OAuth 2.1 §4.3.1")
@@ -170,7 +170,7 @@ def test_a_refresh_token_is_for_one_client_only_and_another_cannot_end_it(client
     next_of(client, first)
     rotated_before(first, 31)
     assert refusal(refresh(other, first)) == NO_GRANT
-    assert is_alive()
+    assert is_active()
 
 
 def test_other_kinds_of_secrets_are_no_refresh_tokens(client: Application, first: str) -> None:
@@ -220,4 +220,4 @@ def test_a_client_that_did_not_register_for_refresh_tokens_may_not_refresh(clien
     client.metadata = {"grant_types": ["authorization_code"]}
     client.save()
     assert refusal(refresh(client, first)) == (400, "unauthorized_client")
-    assert is_alive()
+    assert is_active()

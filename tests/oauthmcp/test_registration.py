@@ -25,11 +25,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def room(monkeypatch: pytest.MonkeyPatch) -> registration.Room:
+def quota(monkeypatch: pytest.MonkeyPatch) -> registration.UnusedClientQuota:
     """As in a process that has just started."""
-    room = registration.Room()
-    monkeypatch.setattr(registration, "room", room)
-    return room
+    quota = registration.UnusedClientQuota()
+    monkeypatch.setattr(registration, "unused_clients", quota)
+    return quota
 
 
 def send(body: Any, content_type: str = "application/json", **headers: str) -> Any:
@@ -352,7 +352,7 @@ def test_a_database_that_is_away_is_no_bug_of_the_client(monkeypatch: pytest.Mon
     assert "secret" not in answer.content.decode()
 
 
-# Room
+# Quota of unused clients
 
 
 def test_registering_is_one_statement_and_a_look_once_in_a_while(
@@ -360,8 +360,8 @@ def test_registering_is_one_statement_and_a_look_once_in_a_while(
 ) -> None:
     with django_assert_num_queries(2):
         register()
-    with django_assert_num_queries(registration.LOOK_EVERY - 1):
-        for _ in range(registration.LOOK_EVERY - 1):
+    with django_assert_num_queries(registration.CHECK_EVERY_N - 1):
+        for _ in range(registration.CHECK_EVERY_N - 1):
             register()
     with django_assert_num_queries(2):
         register()
@@ -370,8 +370,8 @@ def test_registering_is_one_statement_and_a_look_once_in_a_while(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registration, "MAX_UNUSED", 3)
-    monkeypatch.setattr(registration, "MAX_UNUSED_EVER", 5)
-    monkeypatch.setattr(registration, "LOOK_EVERY", 1)
+    monkeypatch.setattr(registration, "MAX_UNUSED_TOTAL", 5)
+    monkeypatch.setattr(registration, "CHECK_EVERY_N", 1)
 
 
 def make_old(name: str, hours: float, **fields: Any) -> None:
@@ -428,7 +428,7 @@ def test_a_client_may_be_about_to_be_let_in_for_a_day() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_when_all_room_is_taken_by_new_ones_clients_come_back_later(
-    room: registration.Room, django_assert_num_queries: DjangoAssertNumQueries
+    quota: registration.UnusedClientQuota, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for name in "abcde":
         make_old(name, 1)
@@ -439,7 +439,7 @@ def test_when_all_room_is_taken_by_new_ones_clients_come_back_later(
         assert send({"redirect_uris": [URI]}).status_code == 503
     assert names() == set("abcde")
     Application.objects.filter(name="a").delete()
-    room.full_until = 0.0
+    quota.full_until = 0.0
     register(client_name="f")
     assert names() == set("bcdef")
 

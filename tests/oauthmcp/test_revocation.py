@@ -26,8 +26,8 @@ def client(authorization: Authorization) -> Application:
     return authorization.application
 
 
-def is_alive(authorization: Authorization) -> bool:
-    return Authorization.objects.alive().filter(pk=authorization.pk).exists()
+def is_active(authorization: Authorization) -> bool:
+    return Authorization.objects.active().filter(pk=authorization.pk).exists()
 
 
 @pytest.mark.spec("RFC 7009 §2.1")
@@ -39,7 +39,7 @@ def test_either_token_ends_the_whole_family_whatever_the_hint(
     token, other = make(authorization), make_refresh_token(authorization)  # type: ignore[operator]
     answer = revoke(client, token, token_type_hint=hint)
     assert (answer.status_code, answer.json()) == (200, {})
-    assert not is_alive(authorization)
+    assert not is_active(authorization)
     assert refusal(refresh(client, other)) == (400, "invalid_grant")
 
 
@@ -48,7 +48,7 @@ def test_a_rotated_refresh_token_still_ends_its_family(client: Application, auth
     first = make_refresh_token(authorization)
     refresh(client, first)
     assert revoke(client, first).status_code == 200
-    assert not is_alive(authorization)
+    assert not is_active(authorization)
 
 
 @pytest.mark.spec("RFC 7009 §2.2")
@@ -57,7 +57,7 @@ def test_an_unknown_token_is_as_good_as_revoked(client: Application, authorizati
     code = make_code(client, authorization.membership)
     for wrong in ("made-up", hash_of(token), token + "x", "Ä\u2028" * 9, code, "x" * 4096):
         assert revoke(client, wrong).status_code == 200
-    assert is_alive(authorization)
+    assert is_active(authorization)
     assert redeem(client, code).status_code == 200
 
 
@@ -75,7 +75,7 @@ def test_a_client_cannot_revoke_what_another_holds(client: Application, authoriz
     other = make_client("Other")
     for token in (make_access_token(authorization), make_refresh_token(authorization)):
         assert revoke(other, token).status_code == 200
-    assert is_alive(authorization)
+    assert is_active(authorization)
 
 
 @pytest.mark.spec("RFC 7009 §2.1")
@@ -84,7 +84,7 @@ def test_another_authorization_of_the_same_user_and_client_lives_on(
 ) -> None:
     other = make_authorization(client, authorization.membership)
     revoke(client, make_refresh_token(authorization))
-    assert is_alive(other)
+    assert is_active(other)
 
 
 @pytest.mark.spec("RFC 7009 §2.1")

@@ -35,8 +35,8 @@ def redeemed_long_ago(code: str) -> None:
     Grant.objects.filter(code=hash_of(code)).update(redeemed_at=timezone.now() - timedelta(seconds=11))
 
 
-def is_alive() -> bool:
-    return Authorization.objects.alive().exists()
+def is_active() -> bool:
+    return Authorization.objects.active().exists()
 
 
 @pytest.mark.spec("RFC 6749 §5.1")
@@ -55,6 +55,16 @@ def test_a_code_gives_an_access_token_and_a_refresh_token(client: Application, m
     assert access.resource == again.resource == ["http://localhost:8000"]
     assert timedelta(minutes=59) < access.expires - timezone.now() <= timedelta(hours=1)
     assert timedelta(days=29) < authorization.expires_at - timezone.now() <= timedelta(days=30)
+
+
+@pytest.mark.spec("RFC 6749 §5.1")
+def test_expires_in_is_the_lifetime_that_is_stored(client: Application, member: Membership) -> None:
+    before = timezone.now()
+    issued = redeem(client, make_code(client, member)).json()
+    refreshed = refresh(client, issued["refresh_token"]).json()
+    stored = AccessToken.objects.order_by("id").values_list("expires", flat=True)
+    for token, expires in zip((issued, refreshed), stored, strict=True):
+        assert before <= expires - timedelta(seconds=token["expires_in"]) <= timezone.now()
 
 
 @pytest.mark.spec("RFC 6749 §3.3")
@@ -156,9 +166,9 @@ def test_a_password_changed_while_the_code_was_redeemed_ends_what_it_gave(
     code = make_code(client, member)
     in_time = timezone.now()
     redeem(client, code)
-    assert is_alive()
+    assert is_active()
     type(member.user).objects.filter(pk=member.user.pk).update(password_changed_at=in_time)
-    assert not is_alive()
+    assert not is_active()
 
 
 @pytest.mark.spec("RFC 6749 §4.1.2")
@@ -168,7 +178,7 @@ def test_a_code_that_comes_twice_at_once_is_refused_and_nobody_is_signed_out(
     code = make_code(client, member)
     token = redeem(client, code).json()
     assert refusal(redeem(client, code)) == NO_GRANT
-    assert is_alive()
+    assert is_active()
     assert refresh(client, token["refresh_token"]).status_code == 200
 
 
@@ -178,7 +188,7 @@ def test_a_code_that_comes_again_later_revokes_what_it_gave(client: Application,
     token = redeem(client, code).json()
     redeemed_long_ago(code)
     assert refusal(redeem(client, code)) == NO_GRANT
-    assert not is_alive()
+    assert not is_active()
     assert refusal(refresh(client, token["refresh_token"])) == NO_GRANT
 
 
@@ -189,7 +199,7 @@ def test_a_code_that_comes_again_after_it_expired_revokes_too(client: Applicatio
     redeemed_long_ago(code)
     Grant.objects.update(expires=timezone.now() - timedelta(days=20))
     assert refusal(redeem(client, code)) == NO_GRANT
-    assert not is_alive()
+    assert not is_active()
 
 
 @pytest.mark.spec("RFC 9700 §4.5")
@@ -204,7 +214,7 @@ def test_who_has_no_more_than_an_old_code_cannot_sign_its_owner_out(
     redeemed_long_ago(code)
     assert redeem(client, code, **fields).status_code == 400
     assert redeem(make_client("Other"), code).status_code == 400
-    assert is_alive()
+    assert is_active()
 
 
 @pytest.mark.spec("RFC 8707 §2.2")

@@ -13,9 +13,8 @@ from django.db import connection, models
 from apps.orgs.models import App, Organization
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import apply
-from apps.platforms.snapshot.bounds import untrusted_text
 from apps.platforms.snapshot.check import SnapshotError
-from tests.platforms.snapshots import NOON, deployment, manifest_platform, rich
+from tests.platforms.snapshots import manifest_platform, rich
 
 OURS = ("orgs", "oauthmcp", "tools")
 # What cannot hold text. Any other kind of column, known to us or not, must be on the list below.
@@ -243,15 +242,6 @@ def test_a_sloppy_source_cannot_get_a_value_in(collection: str, fields: dict[str
 def test_the_scan_would_find_a_value() -> None:
     apply(manifest_platform(), with_first(rich(), "projects", name=MARKER))
     assert MARKER in everything_stored()
-
-
-@pytest.mark.django_db
-def test_what_outsiders_wrote_is_stored_without_the_users_of_addresses() -> None:
-    message = untrusted_text(f"fatal: could not read from 'https://oauth2:{MARKER}@git.example.com/x.git'")
-    failed = deployment(status="failed", error_message=message, created_at=NOON)
-    apply(manifest_platform(), replace(rich(), deployments=(failed,)))
-    assert "could not read from 'https://git.example.com/x.git'" in everything_stored()
-    assert MARKER not in everything_stored()
 
 
 @pytest.mark.django_db

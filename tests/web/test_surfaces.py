@@ -9,7 +9,7 @@ from apps.web.surfaces import Surface, surface_of
 
 
 @pytest.mark.parametrize(
-    ("path", "name", "is_page", "is_open"),
+    ("path", "name", "is_page", "any_origin"),
     [
         ("/", "page", True, False),
         ("/account/login/", "page", True, False),
@@ -29,9 +29,9 @@ from apps.web.surfaces import Surface, surface_of
         ("/.well-known/oauth-authorization-server", "metadata", False, True),
     ],
 )
-def test_a_path_belongs_to_one_surface(path: str, name: str, is_page: bool, is_open: bool) -> None:
+def test_a_path_belongs_to_one_surface(path: str, name: str, is_page: bool, any_origin: bool) -> None:
     surface = surface_of(RequestFactory().get(path))
-    assert (surface.name, surface.is_page, surface.is_open) == (name, is_page, is_open)
+    assert (surface.name, surface.is_page, surface.any_origin) == (name, is_page, any_origin)
 
 
 def test_a_request_is_classified_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from apps.orgs.models import Organization, SourceConnection
 
 # More forms than this on one page would pass the number of fields that a request may have.
 MEMBERS_ON_PAGE = 100
-BELONGINGS = (
+RELATED = (
     ("Projects", "project"),
     ("Environments", "environment"),
     ("Applications", "app"),
@@ -50,17 +50,17 @@ class OrganizationAdmin(ListAdmin):
     ordering = ("slug",)
     search_fields = ("slug",)
     search_help_text = "How the slug or the name begins, or an id."
-    readonly_fields = ("belongings", "id", "created_at", "synced_at")
+    readonly_fields = ("related", "id", "created_at", "synced_at")
     new = ((None, {"fields": ("slug", "name")}),)
     fieldsets = (
-        (None, {"fields": ("name", "slug", "plan", "default_connection", "belongings")}),
+        (None, {"fields": ("name", "slug", "plan", "default_connection", "related")}),
         ("Quotas", {"fields": ("project_limit", "app_limit", "domain_limit", "preview_limit")}),
         ("Record", {"fields": ("id", "created_at", "synced_at")}),
     )
 
-    @admin.display(description="What it owns")
-    def belongings(self, organization: Organization) -> SafeString:
-        return links((words, model, {"organization": organization.slug}) for words, model in BELONGINGS)
+    @admin.display(description="Related")
+    def related(self, organization: Organization) -> SafeString:
+        return links((words, model, {"organization": organization.slug}) for words, model in RELATED)
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
         return self.fieldsets if obj else self.new

@@ -1,4 +1,4 @@
-"""Users, and their places in organizations."""
+"""Users and memberships."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import Membership, User
 from apps.orgs.models.people import fold_email
 
-POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
+PERMISSION_FIELDS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
 
 class MembersInline(admin.TabularInline):
@@ -71,10 +71,10 @@ class MembershipAdmin(ListAdmin):
         return queryset.filter(user__email__startswith=fold_email(search_term)), False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        return summary_of(objs)  # what they let in goes too, and there is nothing to read in rows of tokens
+        return summary_of(objs)  # authorizations are deleted too, and rows of tokens say nothing to a reader
 
 
-class PlacesInline(ReadOnlyAdminMixin, admin.TabularInline):
+class MembershipsInline(ReadOnlyAdminMixin, admin.TabularInline):
     model = Membership
     verbose_name_plural = "Organizations"
     fields = readonly_fields = ("organization", "role", "created_at")
@@ -85,7 +85,7 @@ class PlacesInline(ReadOnlyAdminMixin, admin.TabularInline):
 
 class UserForm(forms.ModelForm):
     def clean_email(self) -> str:
-        """Says it once, in words; the model would tell of its constraint."""
+        """A readable error; the model would name its constraint."""
         email = fold_email(self.cleaned_data["email"])
         if User.objects.filter(email=email).exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError("Another user has this e-mail address.")
@@ -121,7 +121,7 @@ class UserAdmin(ListAdmin, DjangoUserAdmin):
     filter_horizontal = ("groups", "user_permissions")
     fieldsets = (
         (None, {"fields": ("email", "name", "is_active", "new_password")}),
-        ("Operator", {"fields": POWERS}),
+        ("Operator", {"fields": PERMISSION_FIELDS}),
         ("Record", {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = ((None, {"fields": ("email", "name", "password1", "password2")}),)
@@ -131,11 +131,11 @@ class UserAdmin(ListAdmin, DjangoUserAdmin):
         return format_html('<a href="{}">Set a new password</a>', "../password/")
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> list[Any]:
-        return [PlacesInline] if obj else []
+        return [MembershipsInline] if obj else []
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         # Whoever may edit users could otherwise make themselves superuser.
-        return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *POWERS)
+        return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *PERMISSION_FIELDS)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is not None and obj.is_superuser and not request.user.is_superuser:

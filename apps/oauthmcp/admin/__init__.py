@@ -1,4 +1,4 @@
-"""What operators see of access: clients, what users allowed them, and the codes and tokens that came of it.
+"""The admin of clients, authorizations, codes and tokens.
 
 django-oauth-toolkit registers the classes that the settings name; Authorization is a model of our own.
 """

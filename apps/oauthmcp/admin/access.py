@@ -1,4 +1,4 @@
-"""What every list of access has in common: it is only looked at, and what it holds can be revoked, not edited."""
+"""What all admins of OAuth rows share: they are read-only; rows can be revoked, not edited."""
 
 from typing import Any, cast
 
@@ -14,47 +14,46 @@ from apps.orgs.models import User
 from apps.orgs.models.people import fold_email
 
 HELP_TEXTS = {
-    "about": "Nobody checked it.",
-    "addresses": "After a user agreed, the browser goes to one of these, with a code.",
-    "alive": "Revoke access, in the list of clients, ends all of them at once.",
-    "application": "The program that was let in.",
-    "authentication": "When it fetches a token.",
-    "authorization": "What the user allowed, which this belongs to. Revoke that, and all its tokens end together.",
-    "expires": "It opens nothing after that.",
-    "expires_at": "Each new token moves it on. A client that is not used loses its access then.",
-    "first_authorized": "Never: it may be forgotten after a while, and registers again when it needs to.",
-    "membership": "For whom it looks, and at which organization.",
-    "scope": "The kinds of questions it may ask.",
-    "state": "Only what is alive opens anything. What is revoked never comes back; the user can allow it anew.",
-    "redeemed": "A code is good for one token, within a minute.",
-    "registered": "Most programs register themselves, and nobody checks the name that they give.",
-    "replaced": "Each use of a refresh token gives the client the next one, and this one ends half a minute later.",
-    "resource": "The installation that it was made for. At another address it opens nothing.",
+    "active_authorizations": "“Revoke access”, in the list of clients, revokes all of them at once.",
+    "client_metadata": "As registered by the client itself (RFC 7591 §2); not verified.",
+    "allowed_redirect_uris": "Authorization codes are only sent to one of these.",
+    "application": "The client that was authorized.",
+    "authentication": "At the token endpoint.",
+    "authorization": "What this was issued for. Revoking it revokes all its tokens.",
+    "expires": "Not valid after this.",
+    "expires_at": "Each refresh extends it.",
+    "first_authorized": "A client that was never authorized is deleted after 30 days.",
+    "membership": "The user who authorized it, and the organization that it may read.",
+    "state": "A revoked authorization stays revoked; the user can authorize the client again.",
+    "redeemed": "A code is valid once, for 60 seconds.",
+    "registered": "Most clients register dynamically; their names are not verified.",
+    "rotated": "Each use rotates a refresh token; the old one stays valid for 30 seconds.",
+    "resource": "The resource indicator (RFC 8707): the token is not valid at another one.",
 }
 LABELS = {
     "application": "Client",
     "client_id": "Client id",
     "created": "Created",
     "expires": "Expires",
-    "expires_at": "Ends if unused",
+    "expires_at": "Expires",
     "last_used_at": "Last used",
-    "membership": "Member",
-    "resource": "For",
+    "membership": "Membership",
+    "resource": "Resource",
     "revoked_at": "Revoked",
-    "scope": "May see",
+    "scope": "Scopes",
 }
 
 
-class OfOrganization(OrganizationFilter):
+class MembershipOrganizationFilter(OrganizationFilter):
     column = "membership__organization_id"
 
 
-class OfTokensOrganization(OrganizationFilter):
+class TokenOrganizationFilter(OrganizationFilter):
     column = "authorization__membership__organization_id"
 
 
 class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
-    """Rows that a client and a user have. A search is a client id, or how the user's e-mail address begins."""
+    """Rows of a client and a user. A search is a client id, or how the user's e-mail address begins."""
 
     user_column = "user"
     search_fields = ("id",)  # shows the search box; get_search_results says what it does
@@ -85,8 +84,8 @@ class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
         return str(row.application)
 
 
-class Revoking:
-    """Mixed into an admin with an action that revokes: who may change authorizations may end them."""
+class RevokeActionMixin:
+    """Mixed into an admin with an action that revokes: needs the permission to change authorizations."""
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("oauthmcp.change_authorization")

@@ -1,4 +1,4 @@
-"""What users allowed clients to see: the one thing behind every token, and so the thing to revoke."""
+"""Authorizations: every token belongs to one, so this is what is revoked."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from apps.oauthmcp.admin.access import AccessAdmin, OfOrganization, Revoking, log_revoked
+from apps.oauthmcp.admin.access import AccessAdmin, MembershipOrganizationFilter, RevokeActionMixin, log_revoked
 from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
 
 
@@ -17,15 +17,15 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
-        return [("alive", "Alive"), ("revoked", "Revoked"), ("ended", "Ended otherwise")]
+        return [("active", "Active"), ("revoked", "Revoked"), ("expired", "Expired or locked")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         match self.value():
-            case "alive":
-                return queryset.alive()  # type: ignore[attr-defined]  # an AuthorizationQuerySet
+            case "active":
+                return queryset.active()  # type: ignore[attr-defined]  # an AuthorizationQuerySet
             case "revoked":
                 return queryset.filter(revoked_at__isnull=False)
-            case "ended":
+            case "expired":
                 return queryset.filter(
                     Q(expires_at__lte=timezone.now())
                     | Q(membership__user__is_active=False)
@@ -36,12 +36,12 @@ class StateFilter(admin.SimpleListFilter):
 
 
 @admin.register(Authorization)
-class AuthorizationAdmin(Revoking, AccessAdmin):
+class AuthorizationAdmin(RevokeActionMixin, AccessAdmin):
     user_column = "membership__user"
-    list_display = ("user", "organization", "client", "may_see", "allowed", "last_used", "state")
+    list_display = ("user", "organization", "client", "scopes", "authorized", "last_used", "state")
     list_display_links = ("user", "client")
     list_select_related = ("application", "membership__user", "membership__organization")
-    list_filter = (StateFilter, OfOrganization)
+    list_filter = (StateFilter, MembershipOrganizationFilter)
     ordering = ("-expires_at",)  # refreshed last, shown first
     fields = (
         "user", "organization", "application", "scope", "state", "created", "last_used_at", "expires_at", "revoked_at",
@@ -57,12 +57,12 @@ class AuthorizationAdmin(Revoking, AccessAdmin):
     def organization(self, authorization: Authorization) -> str:
         return authorization.membership.organization.name
 
-    @admin.display(description="May see")
-    def may_see(self, authorization: Authorization) -> str:
+    @admin.display(description="Scopes")
+    def scopes(self, authorization: Authorization) -> str:
         return authorization.scope.replace(":read", "").replace(" ", ", ")
 
-    @admin.display(description="Allowed")
-    def allowed(self, authorization: Authorization) -> Any:
+    @admin.display(description="Authorized")
+    def authorized(self, authorization: Authorization) -> Any:
         return authorization.created
 
     @admin.display(description="Last used", empty_value="Never")
@@ -79,12 +79,12 @@ class AuthorizationAdmin(Revoking, AccessAdmin):
         if not user.is_active:
             return "Locked: the user is inactive"
         if user.password_changed_at and user.password_changed_at > authorization.created:
-            return "Ended by a new password"
-        return "Alive"
+            return "Expired: the password was changed"
+        return "Active"
 
     @admin.action(description="Revoke access", permissions=["revoke"])
     def revoke_access(self, request: HttpRequest, chosen: AuthorizationQuerySet) -> None:
-        """The chosen ones end now, with all their tokens."""
+        """Revokes the chosen ones with all their tokens."""
         rows = list(chosen.filter(revoked_at=None))
         number = Authorization.objects.filter(pk__in=[row.pk for row in rows]).revoke()
         log_revoked(request, rows, "Revoked access.")

@@ -1,4 +1,4 @@
-"""Clients: the programs that registered here, and locking one out."""
+"""Clients, and revoking all authorizations of one."""
 
 import json
 from typing import Any
@@ -12,26 +12,21 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.oauthmcp.admin.access import AccessAdmin, Revoking, log_revoked
+from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, log_revoked
 from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization
 from apps.orgs.admin.deletion import summary_of
 
-SOURCES = {"manual": "By this installation", "dcr": "By itself", "cimd": "By its own document"}
-METHODS = {
-    "none": "None: it can keep no secret",
-    "client_secret_basic": "Secret, in the header",
-    "client_secret_post": "Secret, in the body",
-}
+SOURCES = {"manual": "Built in", "dcr": "Dynamic (RFC 7591)", "cimd": "Client ID metadata document"}
 MAX_COUNTED = 1000
 
 
-class ApplicationAdmin(Revoking, AccessAdmin):
+class ApplicationAdmin(RevokeActionMixin, AccessAdmin):
     list_display = ("title", "client_id", "registered", "authentication", "created", "first_authorized")
     ordering = ("-id",)
     search_help_text = "A client id, or how the name begins."
     fields = (
-        "title", "client_id", "registered", "authentication", "addresses", "about", "created", "first_authorized",
-        "alive",
+        "title", "client_id", "registered", "authentication", "allowed_redirect_uris", "client_metadata", "created",
+        "first_authorized", "active_authorizations",
     )  # fmt: skip
     actions = ["revoke_access"]  # type: ignore[assignment]  # other lists have none
 
@@ -39,34 +34,34 @@ class ApplicationAdmin(Revoking, AccessAdmin):
     def title(self, client: Application) -> str:
         return client.display_name
 
-    @admin.display(description="Registered")
+    @admin.display(description="Registration")
     def registered(self, client: Application) -> str:
         return SOURCES[client.registration_source]
 
-    @admin.display(description="How it proves who it is")
+    @admin.display(description="Client authentication")
     def authentication(self, client: Application) -> str:
-        return METHODS[client.token_endpoint_auth_method]
+        return client.token_endpoint_auth_method
 
-    @admin.display(description="First let in", empty_value="Never")
+    @admin.display(description="First authorized", empty_value="Never")
     def first_authorized(self, client: Application) -> Any:
         return client.authorized_at
 
-    @admin.display(description="Where users are sent back to")
-    def addresses(self, client: Application) -> SafeString:
+    @admin.display(description="Redirect URIs")
+    def allowed_redirect_uris(self, client: Application) -> SafeString:
         return format_html_join("", "{}<br>", ((uri,) for uri in client.allowed_redirect_uris))
 
-    @admin.display(description="What it said of itself")
-    def about(self, client: Application) -> SafeString:
+    @admin.display(description="Client metadata")
+    def client_metadata(self, client: Application) -> SafeString:
         # ASCII, so that nothing in it can hide or turn around what stands beside it.
         return format_html("<pre>{}</pre>", json.dumps(client.metadata, indent=2))
 
-    @admin.display(description="Let in at the moment")
-    def alive(self, client: Application) -> SafeString:
-        found = Authorization.objects.filter(application=client).alive()[: MAX_COUNTED + 1].count()
+    @admin.display(description="Active authorizations")
+    def active_authorizations(self, client: Application) -> SafeString:
+        found = Authorization.objects.filter(application=client).active()[: MAX_COUNTED + 1].count()
         number = f"more than {MAX_COUNTED}" if found > MAX_COUNTED else str(found)
-        query = urlencode({"q": client.client_id, "state": "alive"})
+        query = urlencode({"q": client.client_id, "state": "active"})
         address = f"{reverse('admin:oauthmcp_authorization_changelist')}?{query}"
-        return format_html('<a href="{}">By {} of its users</a>', address, number)
+        return format_html('<a href="{}">{}</a>', address, number)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -84,10 +79,10 @@ class ApplicationAdmin(Revoking, AccessAdmin):
 
     @admin.action(description="Revoke access", permissions=["revoke"])
     def revoke_access(self, request: HttpRequest, chosen: QuerySet[Application]) -> None:
-        """Whatever anybody allowed the chosen clients ends now. They stay registered, and may be let in again."""
+        """Revokes all authorizations of the chosen clients. They stay registered, and may be authorized again."""
         clients = list(chosen)
         number = Authorization.objects.filter(application__in=clients).revoke()
-        log_revoked(request, clients, "Revoked whatever anybody allowed it.")
+        log_revoked(request, clients, "Revoked all authorizations.")
         many = "authorization" if number == 1 else "authorizations"
         of = "1 client" if len(clients) == 1 else f"{len(clients)} clients"
         level = messages.SUCCESS if number else messages.WARNING

@@ -1,18 +1,18 @@
-"""Codes and tokens: that they are there, whose and until when. Never what they are, not even as a hash."""
+"""Codes and tokens: their users, scopes and lifetimes. Never their values, not even as a hash."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
 
-from apps.oauthmcp.admin.access import AccessAdmin, OfOrganization, OfTokensOrganization
+from apps.oauthmcp.admin.access import AccessAdmin, MembershipOrganizationFilter, TokenOrganizationFilter
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 
 
 class GrantAdmin(AccessAdmin):
     list_display = ("number", "user", "organization", "client", "created", "expires", "redeemed")
     list_select_related = ("application", "user", "membership__organization")
-    list_filter = (OfOrganization,)
+    list_filter = (MembershipOrganizationFilter,)
     ordering = ("-id",)
     fields = ("membership", "application", "scope", "redirect_uri", "created", "expires", "redeemed", "authorization")
 
@@ -31,7 +31,7 @@ class GrantAdmin(AccessAdmin):
 
 class TokenAdmin(AccessAdmin):
     list_select_related = ("application", "user", "authorization__membership__organization")
-    list_filter = (OfTokensOrganization,)
+    list_filter = (TokenOrganizationFilter,)
     ordering = ("-id",)
 
     @admin.display(description="Number")
@@ -49,16 +49,16 @@ class AccessTokenAdmin(TokenAdmin):
 
 
 class RefreshTokenAdmin(TokenAdmin):
-    list_display = ("number", "user", "organization", "client", "created", "replaced")
-    fields = ("user", "organization", "application", "resource", "created", "replaced", "authorization")
+    list_display = ("number", "user", "organization", "client", "created", "rotated")
+    fields = ("user", "organization", "application", "resource", "created", "rotated", "authorization")
 
-    @admin.display(description="Replaced by the next", empty_value="No")
-    def replaced(self, token: Any) -> Any:
+    @admin.display(description="Rotated", empty_value="No")
+    def rotated(self, token: Any) -> Any:
         return token.revoked
 
 
 class IDTokenAdmin(ReadOnlyAdminMixin, ListAdmin):
-    """Never issued, so there is nothing to look at."""
+    """Never issued, so never shown."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return False

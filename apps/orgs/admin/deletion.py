@@ -17,14 +17,14 @@ def summary_of(rows: Iterable[Model], name: Callable[[Any], str] = str) -> Summa
     if not chosen:
         return [], {}, set(), []
     counts = {str(chosen[0]._meta.verbose_name_plural): len(chosen)}
-    for model, column in _hanging_on(type(chosen[0])):
+    for model, column in _foreign_keys_to(type(chosen[0])):
         number = model._default_manager.filter(**{f"{column}__in": chosen}).count()
         if number:
             counts[str(model._meta.verbose_name_plural)] = number
     return [f"{name(row)}, and everything counted above" for row in chosen], counts, set(), []
 
 
-def _hanging_on(model: type[Model]) -> Iterator[tuple[Any, str]]:
+def _foreign_keys_to(model: type[Model]) -> Iterator[tuple[Any, str]]:
     """Every model with a column for such a row, and that column's name."""
     for relation in model._meta.get_fields(include_hidden=True):
         if relation.auto_created and not relation.concrete and relation.one_to_many:

@@ -28,18 +28,18 @@ class DomainAdmin(OwnedAdmin):
 class PreviewAdmin(OwnedAdmin):
     ids = {"prv": "id", "app": "app_id"}
     order_within = NEWEST_FIRST
-    search_help_text = "The id of a preview or of an application, or the platform's id."
+    search_help_text = "The id of a preview or of an application, or an external id."
     list_display = ("branch", "pull_request_number", "app", "organization", "status", "created_at")
     list_select_related = ("app", "organization")
     list_filter = (OrganizationFilter, "status")
     fieldsets = (
         (None, {"fields": ("branch", "status", "upstream_status", "url", "created_at", "expires_at")}),
         ("Pull request", {"fields": ("pull_request_number", "pull_request_title", "pull_request_url")}),
-        ("Where it belongs", {"fields": ("organization", "app", "belongings", "platform", "external_id", "id")}),
+        ("Relations", {"fields": ("organization", "app", "related", "platform", "external_id", "id")}),
     )
 
-    @admin.display(description="What it has")
-    def belongings(self, preview: Preview) -> SafeString:
+    @admin.display(description="Related")
+    def related(self, preview: Preview) -> SafeString:
         return links([("Domains", "domain", {"q": preview.id}), ("Deployments", "deployment", {"q": preview.id})])
 
 
@@ -48,7 +48,7 @@ class DeploymentAdmin(OwnedAdmin):
     ids = {"dep": "id", "app": "app_id", "prv": "preview_id"}
     order_within = NEWEST_FIRST
     search_help_text = (
-        "The id of a deployment, an application or a preview, or the platform's id. "
+        "The id of a deployment, an application or a preview, or an external id. "
         "The newest come first once the list is narrowed to one organization, application or preview."
     )
     list_display = ("title", "status", "app", "organization", "created_at")
@@ -57,9 +57,9 @@ class DeploymentAdmin(OwnedAdmin):
     fieldsets = (
         (None, {"fields": ("title", "status", "upstream_status", "error_message", "trigger")}),
         ("Version", {"fields": ("branch", "commit_sha", "commit_message")}),
-        ("When", {"fields": ("created_at", "started_at", "finished_at")}),
+        ("Timestamps", {"fields": ("created_at", "started_at", "finished_at")}),
         (
-            "Where it belongs",
+            "Relations",
             {"fields": ("organization", "app", "is_preview", "preview", "platform", "external_id", "id")},
         ),
     )

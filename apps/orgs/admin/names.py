@@ -1,4 +1,4 @@
-"""Names of environment variables and secrets. There is nothing but names to show."""
+"""Names of environment variables and secrets; values are never stored."""
 
 from django.contrib import admin
 
@@ -13,15 +13,16 @@ class EnvVarNameAdmin(OwnedAdmin):
     list_display = ("name", "scope", "organization", "set_on", "updated_at")
     list_select_related = ("organization", "app", "environment", "project")
     fields = (
-        "name", "scope", "refers_to", "app", "environment", "project", "organization", "platform", "updated_at", "id",
+        "name", "scope", "reference_names", "app", "environment", "project", "organization", "platform", "updated_at",
+        "id",
     )  # fmt: skip
 
     @admin.display(description="Set on")
     def set_on(self, variable: EnvVarName) -> str:
         return str(variable.app or variable.environment or variable.project)
 
-    @admin.display(description="Refers to")
-    def refers_to(self, variable: EnvVarName) -> str:
+    @admin.display(description="References")
+    def reference_names(self, variable: EnvVarName) -> str:
         return ", ".join(variable.references)
 
 

@@ -21,11 +21,11 @@ class ProjectAdmin(OwnedAdmin):
     ids = {"prj": "id"}
     list_display = ("name", "organization", "external_id", "created_at")
     list_select_related = ("organization",)
-    fields = ("name", "description", "organization", "belongings", "platform", "external_id", "id", "created_at")
+    fields = ("name", "description", "organization", "related", "platform", "external_id", "id", "created_at")
     inlines = (EnvironmentInline,)
 
-    @admin.display(description="What is in it")
-    def belongings(self, project: Project) -> SafeString:
+    @admin.display(description="Related")
+    def related(self, project: Project) -> SafeString:
         return links(
             (words, model, {"q": project.id})
             for words, model in (
@@ -41,10 +41,10 @@ class EnvironmentAdmin(OwnedAdmin):
     ids = {"env": "id", "prj": "project_id"}
     list_display = ("name", "project", "organization", "is_default")
     list_select_related = ("project", "organization")
-    fields = ("name", "is_default", "project", "organization", "belongings", "platform", "external_id", "id")
+    fields = ("name", "is_default", "project", "organization", "related", "platform", "external_id", "id")
 
-    @admin.display(description="What is in it")
-    def belongings(self, environment: Environment) -> SafeString:
+    @admin.display(description="Related")
+    def related(self, environment: Environment) -> SafeString:
         narrowed = {"q": environment.id}
         return links([("Applications", "app", narrowed), ("Variable names", "envvarname", narrowed)])
 
@@ -57,14 +57,14 @@ class AppAdmin(OwnedAdmin):
     list_filter = (OrganizationFilter, "status")
     fieldsets = (
         (None, {"fields": ("name", "slug", "description", "kind", "status", "upstream_status", "primary_url")}),
-        ("Where it belongs", {"fields": ("organization", "project", "environment", "belongings")}),
-        ("What it is built from", {"fields": ("source_type", "repository", "branch", "image", "connection")}),
+        ("Relations", {"fields": ("organization", "project", "environment", "related")}),
+        ("Source", {"fields": ("source_type", "repository", "branch", "image", "connection")}),
         ("Record", {"fields": ("platform", "external_id", "id", "created_at", "last_deployed_at", "names_skipped")}),
     )
     inlines = (AppFactInline,)
 
-    @admin.display(description="What it has")
-    def belongings(self, app: App) -> SafeString:
+    @admin.display(description="Related")
+    def related(self, app: App) -> SafeString:
         return links(
             (words, model, {"q": app.id})
             for words, model in (

@@ -1,6 +1,6 @@
 """What every list and every row of an organization has in common in the admin.
 
-A row that a sync owns is only looked at. One that no platform told was entered by hand: it may be corrected or removed.
+A synced row is read-only. One without a platform was entered manually: it may be edited or deleted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -62,7 +62,7 @@ class OwnedAdmin(ListAdmin):
     order_within: tuple[str, ...] = ("sort_key", "id")
     list_filter: ClassVar[Any] = (OrganizationFilter,)
     search_fields = ("id",)  # shows the search box; get_search_results says what it does
-    search_help_text = "An id, the platform's id, or how a name begins (capitals do not matter)."
+    search_help_text = "An id, an external id, or the beginning of a name (case-insensitive)."
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         is_narrow = request.GET.get("organization") or request.GET.get("q", "").strip()[:3] in self.ids

@@ -89,7 +89,7 @@ class Deployment(Keyed):
     preview = models.ForeignKey(
         Preview, models.SET_NULL, null=True, blank=True, related_name="deployments", db_index=False
     )
-    is_preview = models.BooleanField(default=False, help_text="It brought out a preview, which may be gone by now.")
+    is_preview = models.BooleanField(default=False, help_text="It deployed a preview, which may be deleted by now.")
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
     upstream_status = models.CharField(max_length=50, null=True, blank=True)
     title = models.CharField(max_length=300)

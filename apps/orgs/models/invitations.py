@@ -19,7 +19,7 @@ def _expiry() -> datetime:
 
 
 class InvitationManager(models.Manager["Invitation"]):
-    def open(self) -> models.QuerySet["Invitation"]:
+    def pending(self) -> models.QuerySet["Invitation"]:
         return self.filter(accepted_at=None, expires_at__gt=timezone.now())
 
     def of_token(self, token: str) -> models.QuerySet["Invitation"]:
@@ -52,7 +52,7 @@ class Invitation(models.Model):
         self.email = fold_email(self.email)
 
     def new_token(self) -> str:
-        """A token that opens this invitation from now on; an earlier one stops working."""
+        """A new token for this invitation; an earlier one is no longer valid."""
         token = secrets.token_urlsafe(32)
         self.token_hash = hash_of(token)
         return token

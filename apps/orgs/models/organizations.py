@@ -35,7 +35,7 @@ class Organization(models.Model):
 
 
 class Membership(models.Model):
-    """A user's place in an organization. Tokens hang from it: when it goes, they go."""
+    """A user's membership of an organization. Its authorizations are deleted with it."""
 
     class Role(models.TextChoices):
         OWNER = "owner"
@@ -54,7 +54,7 @@ class Membership(models.Model):
 
 
 class Platform(models.Model):
-    """A deployment system or a manifest: each synced row names the platform that told it."""
+    """A deployment system or a manifest: each synced row names its platform."""
 
     class Kind(models.TextChoices):
         DOKPLOY = "dokploy"

@@ -13,7 +13,7 @@ WORD_SEPARATOR = (
 
 
 class Owned(models.Model):
-    """A row of one organization, told by one platform under its own id for it.
+    """A row of one organization, synced from one platform under that platform's id for it.
 
     `platform` is null for what operators enter by hand; applying a snapshot touches only its own platform's rows.
     """

@@ -36,7 +36,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField("operator", default=False, help_text="May sign in to the admin.")
     date_joined = models.DateTimeField("joined", default=timezone.now, editable=False)
     password_changed_at = models.DateTimeField(
-        null=True, editable=False, help_text="What was let in before does not get in any more."
+        null=True, editable=False, help_text="Sessions and authorizations from before are not valid any more."
     )
 
     objects = UserManager()

@@ -1,4 +1,4 @@
-"""Platforms: what tells an organization's rows, and how the last reading of it went."""
+"""Platforms: the sources of synced rows, and the status of their last sync."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""Templates: a platform's are looked at; the installation's own and those entered by hand are kept here."""
+"""Templates: synced ones are read-only; the installation's own and those entered manually are edited here."""
 
 from typing import Any
 

@@ -26,12 +26,12 @@ def snapshot_of(platform: Platform) -> base.Snapshot:
         rows: list[Any] = list(kind.model._default_manager.filter(platform=platform).order_by("pk"))
         if kind.prefix and kind.identity == "external_id":
             keys[kind.collection] = {row.pk: row.external_id for row in rows}
-        told = [row for row in rows if _owner_is_told(kind, row, keys)]
-        records[kind.collection] = tuple(_record(kind, row, keys) for row in told)
+        exported = [row for row in rows if _owner_is_exported(kind, row, keys)]
+        records[kind.collection] = tuple(_record(kind, row, keys) for row in exported)
     return base.Snapshot(version=platform.version, **records)
 
 
-def _owner_is_told(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> bool:
+def _owner_is_exported(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> bool:
     fields = base.fields_of(base.COLLECTIONS[kind.collection])
     return all(
         getattr(row, f"{name}_id") in keys[field.bound.collection]

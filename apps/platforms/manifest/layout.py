@@ -18,8 +18,8 @@ class Layout:
 
     collection: str
     fields: Mapping[str, str]
-    lists: Mapping[str, "Inner"] = field(default_factory=dict)
-    beside: tuple["Inner", ...] = ()
+    lists: Mapping[str, "Nested"] = field(default_factory=dict)
+    beside: tuple["Nested", ...] = ()
     short: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
 
@@ -29,8 +29,8 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Inner:
-    """Entries inside an entry; `parent` is the field of theirs that holds the outer one's key."""
+class Nested:
+    """Entries nested in an entry; `parent` is their field for the outer entry's key."""
 
     layout: Layout
     parent: str
@@ -44,11 +44,11 @@ def _same(*names: str) -> dict[str, str]:
     return {camel_case(name): name for name in names}
 
 
-def _variables(scope: str | None, parent: str) -> Inner:
+def _variables(scope: str | None, parent: str) -> Nested:
     names = ("name", "references", "updated_at")
     if scope is None:
-        return Inner(Layout("variables", _same("name", "scope", *names[1:]), short="name"), parent)
-    return Inner(Layout("variables", _same(*names), short="name", given={"scope": scope}), parent)
+        return Nested(Layout("variables", _same("name", "scope", *names[1:]), short="name"), parent)
+    return Nested(Layout("variables", _same(*names), short="name", given={"scope": scope}), parent)
 
 
 EDGE = Layout(
@@ -70,7 +70,7 @@ DOMAIN = Layout(
     _same(
         "key", "host", "path", "https", "port", "certificate_type", "is_enabled", "preview", "created_at",
     ),
-    beside=(Inner(EDGE, "domain"),),
+    beside=(Nested(EDGE, "domain"),),
 )  # fmt: skip
 PREVIEW = Layout(
     "previews",
@@ -113,11 +113,11 @@ APP = Layout(
     },
     lists={
         "variables": _variables(None, "app"),
-        "domains": Inner(DOMAIN, "app"),
-        "previews": Inner(PREVIEW, "app"),
-        "deployments": Inner(DEPLOYMENT, "app"),
+        "domains": Nested(DOMAIN, "app"),
+        "previews": Nested(PREVIEW, "app"),
+        "deployments": Nested(DEPLOYMENT, "app"),
     },
-    beside=(Inner(FACT, "app"),),
+    beside=(Nested(FACT, "app"),),
 )
 ENVIRONMENT = Layout(
     "environments", _same("key", "name", "is_default"), lists={"variables": _variables("environment", "environment")}
@@ -126,9 +126,9 @@ PROJECT = Layout(
     "projects",
     _same("key", "name", "description", "created_at"),
     lists={
-        "environments": Inner(ENVIRONMENT, "project"),
+        "environments": Nested(ENVIRONMENT, "project"),
         "variables": _variables("project", "project"),
-        "apps": Inner(APP, "project"),
+        "apps": Nested(APP, "project"),
     },
 )
 CONNECTION = Layout("connections", _same("key", "type", "name", "account_login", "base_url", "credentials"))

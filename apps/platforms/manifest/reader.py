@@ -191,7 +191,7 @@ class _Reader:
         return bound.of(**values)
 
     def locate(self, problems: Iterator[Problem]) -> None:
-        """Adds what `check` found, told by line and place."""
+        """Adds what `check` found, located by line and place."""
         for found in problems:
             origin = self.origins[found.collection][found.index]
             if found.field not in origin.settled:

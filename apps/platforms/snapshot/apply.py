@@ -62,7 +62,7 @@ def _lock(platform: Platform) -> None:
 
 
 @dataclass(frozen=True)
-class _Gone:
+class _Deleted:
     kind: Kind
     ids: list[Any]
 
@@ -73,10 +73,10 @@ def _apply_rows(platform: Platform, snapshot: base.Snapshot, now: datetime) -> C
         records = getattr(snapshot, kind.collection)
         existing = _existing(kind, platform, records)
         wanted = builder.rows(kind, records, existing, snapshot)
-        theirs = {identity for identity, row in existing.items() if row.platform_id != platform.pk}
-        changes += save(kind.model, differences(existing, {i: row for i, row in wanted.items() if i not in theirs}))
+        foreign = {identity for identity, row in existing.items() if row.platform_id != platform.pk}
+        changes += save(kind.model, differences(existing, {i: row for i, row in wanted.items() if i not in foreign}))
         if not kind.is_kept:
-            gone.append(_Gone(kind, [row.pk for i, row in existing.items() if i not in wanted and i not in theirs]))
+            gone.append(_Deleted(kind, [row.pk for i, row in existing.items() if i not in wanted and i not in foreign]))
     # Only now, and from the leaves up: what moved away from something that is gone has been saved elsewhere.
     for rows in reversed(gone):
         changes += delete(rows.kind.model, rows.ids)

@@ -225,15 +225,3 @@ class Items(Bound):
         if self.unique and len(set(value)) < len(value):
             return "must not say the same thing twice"
         return None
-
-
-def untrusted_text(text: str | None, maximum: int = 300) -> str | None:
-    """What others wrote (a commit message, an error), made to fit: for sources that cannot refuse it.
-
-    Control characters and the user part of addresses go, the rest is cut to `maximum` characters. None when
-    nothing is left.
-    """
-    if text is None:
-        return None
-    text = CONTROL_BUT_LINES.sub("", text.replace("\r\n", "\n"))
-    return USERINFO.sub("", text).strip()[:maximum].strip() or None

@@ -37,7 +37,7 @@ class Kind:
     model: type[models.Model]
     prefix: str = ""  # of its ids; facts have none of their own
     identity: str = "external_id"
-    owner: str = ""  # where a fact's platform is looked for: on what it is a fact about
+    owner: str = ""  # path to a fact's platform: that of what it is a fact about
     is_kept: bool = False  # rows stay when a snapshot no longer has them
 
 
@@ -140,7 +140,7 @@ class Builder:
 
 
 def _key_parts(record: Any) -> tuple[str, ...]:
-    """A keyed record's key. A name has none: it is told by what it is set on, its scope and itself."""
+    """A keyed record's key. A name has none: it is identified by what it is set on, its scope and itself."""
     match record:
         case base.Variable() | base.Secret():
             app = getattr(record, "app", None)

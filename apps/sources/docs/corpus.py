@@ -20,10 +20,10 @@ from django.conf import settings
 
 from apps.sources.docs.chunks import DIRECTORY_PAGES, MARKDOWN
 from apps.sources.docs.index import FORMAT, build, connect, fingerprint, scan, stored_fingerprint
-from apps.sources.docs.query import Ranked, expression, rank
+from apps.sources.docs.query import RankedPage, expression, rank
 from apps.web.exceptions import Unavailable
 
-CHECK_EVERY = 30.0  # seconds between two looks at the directories, in each process
+CHECK_EVERY = 30.0  # seconds between two checks of the directories, in each process
 MAX_ANSWER = 56 * 1024  # bytes of JSON; no answer may be over 64 KiB
 SNIPPET = 400  # characters
 
@@ -128,7 +128,7 @@ class Docs:
     def pages(self) -> int:
         return int(self._connection().execute("SELECT pages FROM meta").fetchone()[0])
 
-    def _hit(self, connection: sqlite3.Connection, match: str, ranked: Ranked) -> Hit:
+    def _hit(self, connection: sqlite3.Connection, match: str, ranked: RankedPage) -> Hit:
         doc_id, title, heading, path, anchor, marked = connection.execute(_HIT, (match, ranked.section)).fetchone()
         return Hit(
             id=doc_id,
@@ -143,16 +143,16 @@ class Docs:
 
     def _connection(self) -> sqlite3.Connection:
         """This thread's connection to the index that is in place now."""
-        self._freshen()
+        self._refresh_if_due()
         status = self.index.stat()
         # The process too: a fork inherits this object, and a connection must not be used on both sides of it.
         identity = (os.getpid(), status.st_dev, status.st_ino)
-        opened: _Opened | None = getattr(self._local, "opened", None)
+        opened: _IndexConnection | None = getattr(self._local, "opened", None)
         if opened is None or opened.identity != identity:
-            self._local.opened = opened = _Opened(identity, connect(self.index))
+            self._local.opened = opened = _IndexConnection(identity, connect(self.index))
         return opened.connection
 
-    def _freshen(self) -> None:
+    def _refresh_if_due(self) -> None:
         """Bring the index up to date if it is time to look; where there is one, only one thread does, others go on."""
         if not self._is_due() or not self._checking.acquire(blocking=not self.index.exists()):
             return
@@ -187,7 +187,7 @@ class Docs:
                 build(self.index, files)
 
 
-class _Opened:
+class _IndexConnection:
     """A connection, and which file it reads; closed when the thread that used it or the index is gone."""
 
     def __init__(self, identity: tuple[int, int, int], connection: sqlite3.Connection) -> None:

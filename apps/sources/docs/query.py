@@ -45,7 +45,7 @@ _LAST = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedPage:
     page: int
     section: int
     score: float  # 1: the best page and the page with the best sections
@@ -68,7 +68,7 @@ def expression(connection: sqlite3.Connection, query: str) -> str | None:
     return " OR ".join(f'"{term}"' for term in terms) or None
 
 
-def rank(connection: sqlite3.Connection, match: str, limit: int) -> list[Ranked]:
+def rank(connection: sqlite3.Connection, match: str, limit: int) -> list[RankedPage]:
     """The best pages first; those that are equally good by path (pages are numbered in that order)."""
     best, by_sections = _by_sections(connection.execute(_SECTIONS, (match, SECTIONS)))
     by_text = [page for page, _ in sorted(connection.execute(_PAGES, (match, PAGES)), key=lambda row: row[::-1])]
@@ -78,7 +78,7 @@ def rank(connection: sqlite3.Connection, match: str, limit: int) -> list[Ranked]
             fused[page] += 1 / (FUSION + place) / BEST
     ordered = sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:limit]
     return [
-        Ranked(page, best.get(page) or _best_section(connection, match, page), round(score, 4))
+        RankedPage(page, best.get(page) or _best_section(connection, match, page), round(score, 4))
         for page, score in ordered
     ]
 

@@ -13,13 +13,13 @@ SIX_BYTES = bytes(set(range(0x20)) - set(TWO_BYTES))
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Chunk:
     encoding: str
     content: str
     next_offset: int | None
 
 
-def piece_of(data: bytes, offset: int, max_bytes: int) -> Piece:
+def chunk_of(data: bytes, offset: int, max_bytes: int) -> Chunk:
     """The piece of `data` from `offset` (bytes) whose content is at most `max_bytes` long, encoded.
 
     The encoding is that of the whole, so it is the same for every piece. `max_bytes` is at least 4: one character.
@@ -29,13 +29,13 @@ def piece_of(data: bytes, offset: int, max_bytes: int) -> Piece:
         raise _out_of_range(f"The file has {len(data)} bytes.")
     if not _is_text(data):
         end = min(len(data), offset + max_bytes // 4 * 3)
-        return Piece("base64", b64encode(data[offset:end]).decode("ascii"), _next(data, end))
+        return Chunk("base64", b64encode(data[offset:end]).decode("ascii"), _next(data, end))
     if _is_inside_a_character(data, offset):
         start = _boundary(data, offset)
         raise _out_of_range(f"The offset is inside a character, which starts at {start}.")
     window = data[offset : offset + max_bytes]
     end = _boundary(data, offset + _fitting(window))
-    return Piece("utf-8", data[offset:end].decode("utf-8"), _next(data, end))
+    return Chunk("utf-8", data[offset:end].decode("utf-8"), _next(data, end))
 
 
 def escaped_length(text: bytes) -> int:

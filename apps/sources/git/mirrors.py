@@ -21,11 +21,11 @@ from pathlib import Path
 import pygit2
 from django.conf import settings
 
-from apps.net.outbound import NotAllowed, checked, https_destination
+from apps.net.outbound import NotAllowed, https_destination, resolve_allowed
 from apps.sources.git.fetch import FetchFailed, RefMissing, Remote, fetch_command, remove_leftovers, run
 from apps.sources.git.objects import commit_named, open_at
 from apps.sources.git.refs import names_of, ref_not_found
-from apps.sources.git.single_flight import Busy, Failures, SingleFlight, file_lock, slot
+from apps.sources.git.single_flight import FailureCache, LockTimeout, SingleFlight, file_lock, slot
 from apps.web.exceptions import InvalidInput, Unavailable
 
 # All in seconds.
@@ -41,7 +41,7 @@ MAX_PACKS = 50
 _first_slots = threading.BoundedSemaphore(2)
 _refresh_slots = threading.BoundedSemaphore(4)
 _single_flight = SingleFlight()
-_failures = Failures()
+_failures = FailureCache()
 
 now: Callable[[], float] = time.time
 
@@ -69,7 +69,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Latest:
+class ResolvedRef:
     """The newest commit that is known of a ref, and the repository that has it."""
 
     generation: Path
@@ -91,7 +91,7 @@ class Mirror:
         except OSError:
             return None
 
-    def latest(self, ref: str) -> Latest:
+    def latest(self, ref: str) -> ResolvedRef:
         """The ref's newest known commit. Raises InvalidInput (ref_not_found), Unavailable.
 
         What was never fetched is waited for, at most FIRST_WAIT. What is older than FRESH_FOR is answered as it is
@@ -99,39 +99,39 @@ class Mirror:
         """
         known = self.known(ref)
         if known is None:
-            self._wait_for_first(ref)
+            self._await_initial_fetch(ref)
             known = self.known(ref)
         if known is None:
             raise unavailable()
         generation, stamp = known
         if not stamp.is_fresh:
             _single_flight.start((self.folder, ref), lambda: self._refresh(ref))
-        return Latest(generation, stamp.commit, stamp.is_stale)
+        return ResolvedRef(generation, stamp.commit, stamp.is_stale)
 
     def known(self, ref: str) -> tuple[Path, Stamp] | None:
         generation = self.generation()
         stamp = _read_stamp(generation, ref) if generation else None
         return (generation, stamp) if generation and stamp else None
 
-    def _wait_for_first(self, ref: str) -> None:
+    def _await_initial_fetch(self, ref: str) -> None:
         """The fetch goes on when the caller has gone: a large repository is there for the next one who asks."""
         try:
             _failures.check(self.folder, ref)
-            _single_flight.start((self.folder, ref), lambda: self._fetch_first(ref)).result(FIRST_WAIT)
+            _single_flight.start((self.folder, ref), lambda: self._initial_fetch(ref)).result(FIRST_WAIT)
         except RefMissing:
             raise ref_not_found() from None
         except (FetchFailed, OSError, pygit2.GitError):  # OSError: also TimeoutError, and a full disk
             raise unavailable() from None
 
-    def _fetch_first(self, ref: str) -> None:
+    def _initial_fetch(self, ref: str) -> None:
         started = time.monotonic()
-        with self._turn(FIRST_WAIT):
+        with self._lock(FIRST_WAIT):
             if self.known(ref):  # another process was quicker
                 return
             left = FIRST_WAIT - (time.monotonic() - started)
-            with slot(_first_slots, seconds=left), _failures.remembered(self.folder, ref):
+            with slot(_first_slots, seconds=left), _failures.recorded(self.folder, ref):
                 self._fetch_or_build(ref)
-        self._renew_if_crowded()
+        self._repack_if_needed()
 
     def _fetch_or_build(self, ref: str) -> None:
         generation = self.generation()
@@ -141,7 +141,7 @@ class Mirror:
             self._build([ref])
 
     def _refresh(self, ref: str) -> None:
-        with suppress(Busy), self._turn(0), slot(_refresh_slots, seconds=0):
+        with suppress(LockTimeout), self._lock(0), slot(_refresh_slots, seconds=0):
             known = self.known(ref)
             if known is None or known[1].is_fresh:
                 return
@@ -154,7 +154,7 @@ class Mirror:
             except FetchFailed:
                 _write_stamp(generation, Stamp(**asdict(stamp) | {"tried_at": now(), "failed": True}))
                 raise
-        self._renew_if_crowded()
+        self._repack_if_needed()
 
     def _fetch_into(self, generation: Path, ref: str, likely_name: str | None = None) -> None:
         """Fetch a ref and stamp it. Raises RefMissing, FetchFailed."""
@@ -177,14 +177,14 @@ class Mirror:
             return
         raise RefMissing("The repository has no such ref.")
 
-    def _renew_if_crowded(self) -> None:
+    def _repack_if_needed(self) -> None:
         generation = self.generation()
         if generation and len(list(generation.glob("objects/pack/*.pack"))) > MAX_PACKS:
-            _single_flight.start((self.folder, ""), self._renew)
+            _single_flight.start((self.folder, ""), self._repack)
 
-    def _renew(self) -> None:
-        """Fetch everything that is in use afresh: one small pack for each ref instead of all that ever was."""
-        with suppress(Busy), self._turn(0):
+    def _repack(self) -> None:
+        """Fetch every ref in use into a new repository: one small pack for each instead of all packs so far."""
+        with suppress(LockTimeout), self._lock(0):
             generation = self.generation()
             if generation is None:
                 return
@@ -200,11 +200,11 @@ class Mirror:
             for ref in refs:
                 with suppress(*([RefMissing] if len(refs) > 1 else [])):
                     self._fetch_into(new, ref)
-            self._put_in_place(new)
+            self._activate(new)
         finally:
             shutil.rmtree(new, ignore_errors=True)
 
-    def _put_in_place(self, new: Path) -> None:
+    def _activate(self, new: Path) -> None:
         before = self.generation()
         target = self.folder / new.name.replace("new-", "g-", 1)
         new.rename(target)
@@ -217,8 +217,8 @@ class Mirror:
                 shutil.rmtree(old, ignore_errors=True)
 
     @contextmanager
-    def _turn(self, seconds: float) -> Iterator[None]:
-        """The mirror is ours. Raises Busy. What a process that died in the middle left behind is removed."""
+    def _lock(self, seconds: float) -> Iterator[None]:
+        """Holds the mirror's lock, and removes what a process that died while holding it left. Raises LockTimeout."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with file_lock(self.folder / "lock", seconds=seconds):
             for leftover in self.folder.glob("new-*"):
@@ -229,7 +229,7 @@ class Mirror:
 def remote_of(url: str) -> Remote:
     """The only way from a URL to something that git is told to fetch: https, at addresses that were checked."""
     try:
-        found = checked(https_destination(url))
+        found = resolve_allowed(https_destination(url))
     except NotAllowed as refusal:
         raise FetchFailed(str(refusal)) from None
     return Remote(found.destination.url, found.curl_resolve)

@@ -10,7 +10,7 @@ from django.conf import settings
 from pygit2.enums import FileMode, ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
-from apps.sources.git.chunks import piece_of
+from apps.sources.git.chunks import chunk_of
 from apps.sources.git.fetch import BLOB_LIMIT
 from apps.sources.git.mirrors import Mirror, unavailable
 from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of
@@ -66,7 +66,7 @@ class FileChunk:
     next_offset: int | None
 
 
-Entries = list[Entry]
+Listing = list[Entry]
 
 
 class Repository:
@@ -78,7 +78,7 @@ class Repository:
         self.is_stale = is_stale
         self._repository = repository
 
-    def list(self, path: str) -> Entries:
+    def list(self, path: str) -> Listing:
         """Everything in a directory: directories first, then by name (code points).
 
         Raises InvalidInput (path_not_found, not_a_directory, too_large) and Unavailable.
@@ -110,7 +110,7 @@ class Repository:
             entry = self._find(parts)
             _check_readable_type(entry, path)
             data = self._content(entry.id)
-        piece = piece_of(data, offset, max_bytes)
+        piece = chunk_of(data, offset, max_bytes)
         return FileChunk(
             path="/".join(parts),
             sha=str(entry.id),
@@ -202,7 +202,7 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
 def _open_checkout(location: Location, requested: str, is_default: bool, pinned_commit: str | None) -> Repository:
     """Read in place: pygit2 knows worktrees and detached heads, a mirror of it would only be older than it.
 
-    Commits are all that is looked at, so uncommitted work does not show.
+    Only commits are read, so uncommitted work does not show.
     """
     if settings.PORTHOLE_ENV != "local" or not (settings.BASE_DIR / ".git").exists():
         raise InvalidInput.because(

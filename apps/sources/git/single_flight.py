@@ -21,13 +21,13 @@ POLL = 0.02
 Key = tuple[Path, str]
 
 
-class Busy(FetchFailed):
-    """Somebody else is at it, and it was not our turn in time."""
+class LockTimeout(FetchFailed):
+    """Another thread or process held the lock or the slots for too long."""
 
 
 @contextmanager
 def file_lock(path: Path, *, seconds: float) -> Iterator[None]:
-    """Hold a lock that excludes other threads and other processes. Raises Busy after `seconds`."""
+    """Hold a lock that excludes other threads and other processes. Raises LockTimeout after `seconds`."""
     deadline = time.monotonic() + seconds
     # flock belongs to the open file: each open is a separate holder, and the end of a process lets go.
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -38,7 +38,7 @@ def file_lock(path: Path, *, seconds: float) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() >= deadline:
-                    raise Busy("Another fetch of this repository is running.") from None
+                    raise LockTimeout("Another fetch of this repository is running.") from None
                 time.sleep(POLL)
         yield
     finally:
@@ -47,9 +47,9 @@ def file_lock(path: Path, *, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def slot(slots: threading.Semaphore, *, seconds: float) -> Iterator[None]:
-    """Hold one of the process's few slots. Raises Busy after `seconds`."""
+    """Hold one of the process's few slots. Raises LockTimeout after `seconds`."""
     if not slots.acquire(timeout=max(0.0, seconds)):
-        raise Busy("Too many repositories are being fetched.")
+        raise LockTimeout("Too many repositories are being fetched.")
     try:
         yield
     finally:
@@ -92,34 +92,34 @@ class SingleFlight:
             future.set_exception(error)
 
 
-class Failures:
-    """What failed lately in this process, so that callers do not hammer a repository that is down."""
+class FailureCache:
+    """Recent failures in this process, so that callers do not hammer a repository that is down."""
 
     def __init__(self) -> None:
         self._until: dict[Key, tuple[float, FetchFailed]] = {}
         self._guard = threading.Lock()
 
     @contextmanager
-    def remembered(self, folder: Path, ref: str) -> Iterator[None]:
-        """Raise what failed lately, or run the body and remember its failure.
+    def recorded(self, folder: Path, ref: str) -> Iterator[None]:
+        """Raise a recent failure, or run the body and record its failure.
 
-        A missing ref is remembered for that ref, anything else for the whole mirror. What took long to fail
+        A missing ref is recorded for that ref, anything else for the whole mirror. What took long to fail
         (a repository over the size cap) is left alone for longer.
         """
         self.check(folder, ref)
         started = time.monotonic()
         try:
             yield
-        except Busy:
+        except LockTimeout:
             raise
         except FetchFailed as failure:
             took = time.monotonic() - started
             key = (folder, ref if isinstance(failure, RefMissing) else "")
-            self._remember(key, time.monotonic() + FAILURE_MEMORY + 10 * took, failure)
+            self._record(key, time.monotonic() + FAILURE_MEMORY + 10 * took, failure)
             raise
 
     def check(self, folder: Path, ref: str) -> None:
-        """Raises the failure that is remembered."""
+        """Raises the failure that is recorded."""
         for key in ((folder, ref), (folder, "")):
             until, failure = self._until.get(key, (0.0, None))
             if failure is not None and time.monotonic() < until:
@@ -129,7 +129,7 @@ class Failures:
         with self._guard:
             self._until.clear()
 
-    def _remember(self, key: Key, until: float, failure: FetchFailed) -> None:
+    def _record(self, key: Key, until: float, failure: FetchFailed) -> None:
         with self._guard:
             if len(self._until) >= MAX_MEMORIES:
                 # The oldest goes: dicts keep the order of insertion.

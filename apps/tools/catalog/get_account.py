@@ -79,13 +79,13 @@ class PlatformShape(Shape):
 
 class AccountShape(Shape):
     organization = OrganizationShape()
-    viewer = ViewerShape(allow_null=True, help_text="Who the token stands for; null for the two fixed bearers.")
+    viewer = ViewerShape(allow_null=True, help_text="The token's user; null for the two fixed bearers.")
     quota = QuotaShape()
     resources = ResourcesShape()
     connections = ConnectionShape(many=True, help_text="Those that can be used, the default first.")
     platform = PlatformShape()
     scopes = serializers.ListField(
-        child=Choice(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="What this token may."
+        child=Choice(SCOPE_NAMES), max_length=len(SCOPE_NAMES), help_text="Granted to this token."
     )
 
 

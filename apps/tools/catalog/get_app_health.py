@@ -40,8 +40,8 @@ class EdgeDomainShape(Shape):
 
 class EdgeShape(Shape):
     status = Choice(EDGE_STATUSES)
-    checkedAt = Time(allow_null=True, help_text="The oldest of the looks.")
-    isStale = Boolean(help_text="One look or more is too old to rely on.")
+    checkedAt = Time(allow_null=True, help_text="The oldest of the checks.")
+    isStale = Boolean(help_text="At least one check is too old to rely on.")
     domains = EdgeDomainShape(many=True, help_text="At most 20, those in trouble first.")
     uptime24h = serializers.FloatField(allow_null=True, min_value=0, max_value=1)
     latencyP50Ms = Count(allow_null=True)
@@ -63,12 +63,12 @@ class RuntimeShape(Shape):
 class HealthShape(Shape):
     applicationId = Id()
     name = Text(200)
-    status = Choice(APP_STATUSES, help_text="The platform's word; not health.")
+    status = Choice(APP_STATUSES, help_text="The platform's status; not health.")
     health = Choice(HEALTH_LEVELS)
     reasons = serializers.ListField(child=Text(400), max_length=20, help_text="Why, in sentences.")
     lastDeployment = LastDeploymentShape(allow_null=True)
-    edge = EdgeShape(help_text="What a look from outside at its domains saw.")
-    runtime = RuntimeShape(allow_null=True, help_text="What the platform says is running; null: it said nothing.")
+    edge = EdgeShape(help_text="Checks of its domains from outside.")
+    runtime = RuntimeShape(allow_null=True, help_text="What the platform reports as running; null: not reported.")
     syncedAt = Time(allow_null=True)
 
 

@@ -29,7 +29,7 @@ class AppShape(Shape):
     environmentName = Text(100, allow_null=True)
     kind = Choice(APP_KINDS)
     status = Choice(APP_STATUSES)
-    upstreamStatus = Text(50, allow_null=True, help_text="The platform's own word.")
+    upstreamStatus = Text(50, allow_null=True, help_text="As the platform names it.")
     source = SourceShape(source="*")  # type: ignore[assignment]  # Field.source, but this is how fields are declared
     primaryUrl = Url(allow_null=True)
     lastDeployedAt = Time(allow_null=True)
@@ -39,7 +39,7 @@ class AppShape(Shape):
 class ListApps(ListTool):
     """List applications and compose stacks by name, with their status, source and address.
 
-    Start here: an application's id is what most other tools ask for. `status` is the platform's word about the last
+    Start here: an application's id is what most other tools ask for. `status` is the platform's, about the last
     deployment, not health; ask get_app_health for that.
     """
 

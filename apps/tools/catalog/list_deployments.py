@@ -31,7 +31,7 @@ class DeploymentShape(Shape):
     previewId = Id(allow_null=True)
     environmentId = Id(allow_null=True)
     status = Choice(DEPLOYMENT_STATUSES)
-    upstreamStatus = Text(50, allow_null=True, help_text="The platform's own word.")
+    upstreamStatus = Text(50, allow_null=True, help_text="As the platform names it.")
     title = UntrustedText()
     commitSha = Text(64, allow_null=True)
     commitMessage = UntrustedText(allow_null=True)

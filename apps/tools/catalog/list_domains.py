@@ -21,9 +21,9 @@ class DomainShape(Shape):
     certificateStatus = Choice(CERTIFICATE_STATUSES, help_text="expiring: under 21 days are left.")
     certificateExpiresAt = Time(allow_null=True)
     dnsStatus = Choice(DNS_STATUSES)
-    checkedAt = Time(allow_null=True, help_text="When certificate and DNS were looked at.")
+    checkedAt = Time(allow_null=True, help_text="Last check of certificate and DNS.")
     isEnabled = Boolean()
-    previewId = Id(allow_null=True, help_text="The preview that answers here.")
+    previewId = Id(allow_null=True, help_text="The preview that is served here.")
     createdAt = Time()
 
 

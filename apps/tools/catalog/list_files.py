@@ -77,10 +77,10 @@ class ListFiles(ListTool):
     def run(self, org: OrgScope, *, page: Page, application_id: str, path: str, ref: str | None) -> Row:
         after = page.position()
         repository = repository_of(org.app(application_id), ref, commit=after[0] if after else None)
-        return page.of(Entries(repository, path))
+        return page.of(FolderEntries(repository, path))
 
 
-class Entries:
+class FolderEntries:
     """The entries of a folder at one commit, which every cursor carries."""
 
     def __init__(self, repository: Repository, path: str) -> None:

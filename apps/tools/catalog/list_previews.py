@@ -32,14 +32,14 @@ class PreviewShape(Shape):
     branch = Text(255)
     url = Url(allow_null=True)
     status = Choice(APP_STATUSES)
-    upstreamStatus = Text(50, allow_null=True, help_text="The platform's own word.")
+    upstreamStatus = Text(50, allow_null=True, help_text="As the platform names it.")
     lastDeploymentId = Id(allow_null=True)
     createdAt = Time()
     expiresAt = Time(allow_null=True)
 
 
 class ListPreviews(ListTool):
-    """List an application's previews, the newest first: the copies that run its pull requests, and where.
+    """List an application's previews, the newest first: the deployments of its pull requests, and their URLs.
 
     pullRequestNumber finds the preview of one pull request; lastDeploymentId is in list_deployments with previewId.
     """

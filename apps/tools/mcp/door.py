@@ -15,7 +15,7 @@ from apps.tools.mcp.server import Call, McpServer
 from apps.tools.mcp.tools import ToolMethods
 from apps.tools.registry import TOOLS
 from apps.web.body import read_body
-from apps.web.cors import is_foreign
+from apps.web.cors import has_disallowed_origin
 from apps.web.errors import request_id_of
 from apps.web.exceptions import Refused
 from apps.web.render import encode, json_response
@@ -31,7 +31,7 @@ class McpView(Door):
         """Refuses in the order 405, 403 of a foreign page, 401, 429. The body's turn comes after these."""
         if request.method != "POST":
             raise Refused(405, "method_not_allowed", "Send messages with POST.", {"Allow": "POST, OPTIONS"})
-        if is_foreign(request._request):  # such as a page whose host name was made to lead here (DNS rebinding)
+        if has_disallowed_origin(request._request):  # such as by DNS rebinding
             raise Refused(403, "foreign_origin", "Pages of this site may not ask here.")
         self.perform_authentication(request)
         self.check_throttles(request)

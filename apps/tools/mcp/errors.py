@@ -11,7 +11,7 @@ from apps.web.render import json_response
 
 
 def respond_rpc(request: HttpRequest, refused: Refused) -> HttpResponse:
-    """A JSON-RPC error of no message, so without an id: what was sent to /mcp was not looked at. The status tells."""
+    """A JSON-RPC error of no message, so without an id: what was sent to /mcp was not parsed. The status says why."""
     code = INTERNAL_ERROR if refused.status == 500 else SERVER_ERROR
     data = {"code": refused.code, "requestId": request_id_of(request)}
     body = {"jsonrpc": "2.0", "error": {"code": code, "message": refused.detail, "data": data}}
@@ -31,7 +31,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse
 
 
 def failed(error: Exception, request_id: str, id: Id | None) -> Exception:
-    """What to raise when answering a request failed: a bug is told to its asker, a refusal stays one."""
+    """What to raise when answering a request failed: a bug becomes a JSON-RPC error, a refusal stays one."""
     if isinstance(error, RpcError):
         error.id = id
         return error

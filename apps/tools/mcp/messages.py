@@ -19,7 +19,7 @@ Id = str | int
 
 
 class RpcError(Exception):
-    """`status` is HTTP's; `data` is told to the client; `id` is the request's, where it could be read."""
+    """`status` is HTTP's; `data` is sent to the client; `id` is the request's, where it could be read."""
 
     def __init__(self, code: int, message: str, status: int = 200, data: Any = None, id: Id | None = None) -> None:
         super().__init__(message)
@@ -87,7 +87,7 @@ def notification_of(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def error_of(error: RpcError) -> dict[str, Any]:
-    """An error without an id is one of a message that could not be read, or was not looked at."""
+    """An error without an id is one of a message that could not be read, or was not parsed."""
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data

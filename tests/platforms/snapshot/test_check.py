@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from apps.platforms.snapshot import base
-from apps.platforms.snapshot.bounds import untrusted_text
 from apps.platforms.snapshot.check import problems_of
 from apps.platforms.snapshot.values import looks_like_a_value
 from tests.platforms.snapshots import NOON, app, deployment, project, rich
@@ -229,13 +228,3 @@ def test_a_value_where_a_name_belongs_is_refused_without_being_repeated(value: s
 def test_names_that_people_choose_are_no_values(name: str) -> None:
     assert not looks_like_a_value(name)
     assert said(variables=(base.Variable(name=name, app="web"),)) == []
-
-
-def test_what_outsiders_wrote_is_made_to_fit() -> None:
-    assert untrusted_text(None) is None
-    assert untrusted_text(" \x00\r\n ") is None
-    assert untrusted_text("a\x1b[31mb\r\nc") == "a[31mb\nc"
-    assert untrusted_text("x" * 400) == "x" * 300
-    assert untrusted_text(f"could not read https://oauth2:{MARKER}@git.example.com/x") == (
-        "could not read https://git.example.com/x"
-    )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apps.sources.docs import query as docs_query
 from apps.sources.docs.corpus import Docs
-from apps.sources.docs.query import Ranked, _distance, expression, rank
+from apps.sources.docs.query import RankedPage, _distance, expression, rank
 from tests.sources.docs.test_corpus import write
 
 PAGES = {
@@ -141,7 +141,7 @@ class Lists:
 def test_pages_that_two_lists_rank_the_other_way_round_come_by_path() -> None:
     score = round((1 / 21 + 1 / 22) / (2 / 21), 4)
 
-    assert rank(Lists(), "", 5) == [Ranked(1, 10, score), Ranked(2, 20, score)]
+    assert rank(Lists(), "", 5) == [RankedPage(1, 10, score), RankedPage(2, 20, score)]
 
 
 def test_a_query_of_stop_words_uses_them(searched: Docs) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.sources.git.chunks import MAX_ESCAPED, escaped_length, piece_of
+from apps.sources.git.chunks import MAX_ESCAPED, chunk_of, escaped_length
 from apps.web.exceptions import InvalidInput
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=2000).map(str.encode)
@@ -16,7 +16,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=2000).map(str
 def pieces(data, max_bytes):
     offset = 0
     while offset is not None:
-        piece = piece_of(data, offset, max_bytes)
+        piece = chunk_of(data, offset, max_bytes)
         yield piece
         assert piece.next_offset is None or piece.next_offset > offset
         offset = piece.next_offset
@@ -45,17 +45,17 @@ def test_what_grows_as_json_is_cut_earlier(character):
 
 
 def test_one_bad_byte_anywhere_makes_the_whole_file_base64():
-    assert piece_of(b"a" * 5000 + b"\xff", 0, 1024).encoding == "base64"
-    assert piece_of(b"a" * 5000 + b"\0", 0, 1024).encoding == "base64"
-    assert piece_of(b"a" * 5000, 0, 1024).encoding == "utf-8"
+    assert chunk_of(b"a" * 5000 + b"\xff", 0, 1024).encoding == "base64"
+    assert chunk_of(b"a" * 5000 + b"\0", 0, 1024).encoding == "base64"
+    assert chunk_of(b"a" * 5000, 0, 1024).encoding == "utf-8"
 
 
 def test_the_end_is_an_empty_piece_and_beyond_it_is_out_of_range():
-    piece = piece_of(b"abc", 3, 1024)
+    piece = chunk_of(b"abc", 3, 1024)
     assert (piece.content, piece.next_offset) == ("", None)
-    assert piece_of(b"", 0, 1024).content == ""
+    assert chunk_of(b"", 0, 1024).content == ""
     with pytest.raises(InvalidInput) as refusal:
-        piece_of(b"abc", 4, 1024)
+        chunk_of(b"abc", 4, 1024)
     assert refusal.value.problems[0].as_json() == {
         "loc": ["body", "offset"], "msg": "The file has 3 bytes.", "type": "out_of_range",
     }  # fmt: skip
@@ -63,10 +63,10 @@ def test_the_end_is_an_empty_piece_and_beyond_it_is_out_of_range():
 
 def test_an_offset_inside_a_character_is_told_where_that_starts():
     with pytest.raises(InvalidInput) as refusal:
-        piece_of("a🚀b".encode(), 3, 1024)
+        chunk_of("a🚀b".encode(), 3, 1024)
     assert refusal.value.problems[0].msg == "The offset is inside a character, which starts at 1."
 
 
 def test_a_piece_ends_before_a_character_that_does_not_fit():
-    piece = piece_of(b"a" * 1022 + "🚀".encode(), 0, 1024)
+    piece = chunk_of(b"a" * 1022 + "🚀".encode(), 0, 1024)
     assert (piece.content, piece.next_offset) == ("a" * 1022, 1022)

@@ -383,9 +383,9 @@ def test_a_name_that_leads_inside_is_unavailable_and_git_never_runs(settings, tm
 
 def test_git_is_told_the_addresses_that_were_checked(monkeypatch):
     def resolve(destination, **options):
-        return outbound.Checked(destination, ("140.82.121.4",))
+        return outbound.ResolvedDestination(destination, ("140.82.121.4",))
 
-    monkeypatch.setattr(mirrors, "checked", resolve)
+    monkeypatch.setattr(mirrors, "resolve_allowed", resolve)
     remote = mirrors.remote_of("https://Git.Example.com/a.git")
     assert (remote.url, remote.resolve, remote.protocol) == (
         "https://git.example.com/a.git", "git.example.com:443:140.82.121.4", "https",
@@ -397,7 +397,7 @@ def test_git_connects_to_the_pinned_address_and_nowhere_else(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         destination = outbound.https_destination(f"https://pinned.invalid:{port}/a.git")
-        pinned = outbound.Checked(destination, ("127.0.0.1",))
+        pinned = outbound.ResolvedDestination(destination, ("127.0.0.1",))
         mirrors.pygit2.init_repository(tmp_path, bare=True)
         command = fetch.fetch_command(
             fetch.Remote(destination.url, pinned.curl_resolve), "HEAD", "refs/mirror/a", path=os.environ["PATH"]

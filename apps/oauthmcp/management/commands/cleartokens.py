@@ -1,6 +1,6 @@
-"""Deletes codes, tokens, authorizations and clients that are of no use any more.
+"""Deletes expired codes, tokens and authorizations, and clients that were never authorized.
 
-It has the name of django-oauth-toolkit's command, so that nobody runs that one: it looks for tokens by columns that
+It has the name of django-oauth-toolkit's command, so that nobody runs that one: it selects tokens by columns that
 ours do not have.
 """
 
@@ -17,35 +17,35 @@ from apps.oauthmcp.models import DOCS_CLIENT, AccessToken, Application, Authoriz
 
 BATCH = 500  # rows a transaction: others wait for their locks, and SQLite for the whole of it
 DAY = timedelta(days=1)
-# So long a second use of a code or a refresh token is still told from a made-up one, and its family revoked.
-MEMORY = timedelta(days=30)
+# For so long a replayed code or refresh token is still recognized, and its family revoked.
+RETENTION = timedelta(days=30)
 
 
 class Command(BaseCommand):
     help = (
         "Deletes expired codes and tokens, authorizations that ended over 30 days ago, and clients that registered "
-        "over 30 days ago and were never let in. Safe to run at any time; once a day is enough."
+        "over 30 days ago and were never authorized. Safe to run at any time; once a day is enough."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for name, rows, by in useless(timezone.now()):
+        for name, rows, by in expired_rows(timezone.now()):
             self.stdout.write(f"{name}: {delete(rows, by)} deleted")
 
 
-def useless(now: datetime) -> Iterator[tuple[str, QuerySet[Any], str]]:
+def expired_rows(now: datetime) -> Iterator[tuple[str, QuerySet[Any], str]]:
     """What it is, the rows, and the indexed column to walk them by. Children first, so no cascade is ever large."""
     codes = Grant.objects.all()
     yield "codes that were not redeemed", codes.filter(redeemed_at=None, expires__lt=now - DAY), "expires"
-    yield "codes that were redeemed", codes.filter(redeemed_at__isnull=False, expires__lt=now - MEMORY), "expires"
+    yield "codes that were redeemed", codes.filter(redeemed_at__isnull=False, expires__lt=now - RETENTION), "expires"
     yield "access tokens", AccessToken.objects.filter(expires__lt=now - DAY), "expires"
-    yield "refresh tokens", RefreshToken.objects.filter(revoked__lt=now - MEMORY), "revoked"
-    yield "expired authorizations", Authorization.objects.filter(expires_at__lt=now - MEMORY), "expires_at"
-    yield "revoked authorizations", Authorization.objects.filter(revoked_at__lt=now - MEMORY), "expires_at"
-    yield "clients that were never let in", never_authorized().filter(created__lt=now - MEMORY), "created"
+    yield "refresh tokens", RefreshToken.objects.filter(revoked__lt=now - RETENTION), "revoked"
+    yield "expired authorizations", Authorization.objects.filter(expires_at__lt=now - RETENTION), "expires_at"
+    yield "revoked authorizations", Authorization.objects.filter(revoked_at__lt=now - RETENTION), "expires_at"
+    yield "clients that were never authorized", never_authorized().filter(created__lt=now - RETENTION), "created"
 
 
 def never_authorized() -> QuerySet[Application]:
-    """A client whose id vanishes strands everybody who uses it, so `authorized_at` alone is not believed."""
+    """A client whose id vanishes breaks it for all its users, so `authorized_at` alone is not believed."""
     clients = Application.objects.filter(
         authorized_at=None, registration_source=Application.RegistrationSource.DCR
     ).exclude(client_id=DOCS_CLIENT)

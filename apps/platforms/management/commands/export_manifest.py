@@ -11,7 +11,7 @@ from apps.platforms.manifest.export import export
 
 
 class Command(BaseCommand):
-    help = "Writes what one platform told of an organization as a manifest, which sync_manifest reads."
+    help = "Exports an organization's rows of one platform as a manifest, which sync_manifest reads."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("organization", help="its slug or its id")
