@@ -50,11 +50,9 @@ def fill(slug: str) -> Fill:
     platform = Platform.objects.create(
         organization=organization, kind="manifest", last_sync_at=START, last_sync_status="ok"
     )
-    connection = make(SourceConnection, organization, type="git", name=f"{slug} git", sort_key=f"{slug} git")
+    connection = make(SourceConnection, organization, type="git", name=f"{slug} git")
     project = make(Project, organization, name=f"{slug} project")
-    environment = make(
-        Environment, organization, project=project, name="production", sort_key="production", is_default=True
-    )
+    environment = make(Environment, organization, project=project, name="production", is_default=True)
     app = make_app(project, name=f"{slug} app", environment=environment, connection=connection, external_id="same-key")
     preview = make(Preview, organization, app=app, branch=f"{slug}-branch", pull_request_number=7, created_at=START)
     domain = make(Domain, organization, app=app, host=f"{slug}.example.com", https=True)
@@ -80,8 +78,6 @@ def fill(slug: str) -> Fill:
 
 def make(model: type[Any], organization: Organization, **fields: Any) -> Any:
     """A row of `model` in the organization."""
-    if model in (EnvVarName, OrgSecretName):
-        fields.setdefault("sort_key", fold(fields["name"]))
     if model is Project:
         fields.setdefault("external_id", f"key-{next(_numbers)}")
     return model.objects.create(organization=organization, **fields)
@@ -109,13 +105,11 @@ def make_more(fill: Fill, number: int) -> None:
         App(organization=organization, project=project, name=name, slug=name, source_type="docker") for name in many
     ]
     templates = [Template(organization=organization, name=name, description="More.") for name in many]
-    for row in (*projects, *apps, *templates):
-        row.set_search_keys()
     for rows in (
         projects,
         apps,
         templates,
-        [Environment(organization=organization, project=project, name=name, sort_key=name) for name in many[:40]],
+        [Environment(organization=organization, project=project, name=name) for name in many[:40]],
         [
             Preview(organization=organization, app=app, branch=name, created_at=at)
             for name, at in zip(many, times, strict=True)
@@ -125,15 +119,9 @@ def make_more(fill: Fill, number: int) -> None:
             Deployment(organization=organization, app=app, title=name, created_at=at)
             for name, at in zip(many, times, strict=True)
         ],
-        [
-            EnvVarName(organization=organization, app=app, name=f"V{n}", sort_key=f"v{n}", scope="app")
-            for n in range(number)
-        ],
-        [
-            OrgSecretName(organization=organization, name=f"S{n}", sort_key=f"s{n}", scope="vault")
-            for n in range(number)
-        ],
-        [SourceConnection(organization=organization, type="git", name=name, sort_key=name) for name in many],
+        [EnvVarName(organization=organization, app=app, name=f"V{n}", scope="app") for n in range(number)],
+        [OrgSecretName(organization=organization, name=f"S{n}", scope="vault") for n in range(number)],
+        [SourceConnection(organization=organization, type="git", name=name) for name in many],
     ):
         type(rows[0]).objects.bulk_create(rows)
     domains = Domain.objects.filter(app=app, edge__isnull=True)

@@ -23,8 +23,6 @@ from apps.orgs.models import (
     SourceConnection,
     Template,
 )
-from apps.orgs.models.owned import SearchKeys
-from apps.orgs.text import fold
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
 
@@ -82,14 +80,10 @@ class Builder:
         return {getattr(row, kind.identity): row for row in rows}
 
     def row(self, kind: Kind, record: Any, existing: Mapping[Any, Any]) -> Any:
-        """A complete row, its sort and search keys included, with the primary key of the row that is there."""
+        """A complete row but for the columns that follow from others, with the primary key of the row that is there."""
         row = kind.model(**self._columns(kind, record))
         if self.platform is not None:
             row.platform_id, row.organization_id = self.platform.pk, self.platform.organization_id  # type: ignore[attr-defined]
-        if isinstance(row, SearchKeys):
-            row.set_search_keys()
-        elif hasattr(row, "sort_key"):
-            row.sort_key = fold(record.name)
         old = existing.get(getattr(row, kind.identity))
         if old is not None:
             row.pk = old.pk
