@@ -7,10 +7,10 @@ from typing import Any
 
 from apps.orgs.models import (
     App,
-    AppFact,
     Deployment,
     Domain,
     EdgeFact,
+    EdgeStatistics,
     Environment,
     EnvVarName,
     Organization,
@@ -18,6 +18,7 @@ from apps.orgs.models import (
     Platform,
     Preview,
     Project,
+    RuntimeFact,
     SourceConnection,
     Template,
 )
@@ -57,12 +58,14 @@ def fill(slug: str) -> Fill:
     preview = make(Preview, organization, app=app, branch=f"{slug}-branch", pull_request_number=7, created_at=START)
     domain = make(Domain, organization, app=app, host=f"{slug}.example.com", https=True)
     deployment = make(Deployment, organization, app=app, title=f"{slug} deploys", status="succeeded", created_at=START)
+    told = {"organization": organization, "platform": platform, "period": None}
     EdgeFact.objects.create(
-        organization=organization, domain=domain, checked_at=START, reachable=True, http_status=200, latency_ms=12,
+        **told, domain=domain, checked_at=START, reachable=True, http_status=200, latency_ms=12,
         dns_status="resolves", tls_issuer="Test CA", tls_not_after=START + timedelta(days=3650), tls_is_valid=True,
     )  # fmt: skip
-    AppFact.objects.create(
-        organization=organization, app=app, uptime_24h=0.99, has_runtime=True, desired_replicas=1, running_replicas=1,
+    EdgeStatistics.objects.create(**told, app=app, uptime_24h=0.99)
+    RuntimeFact.objects.create(
+        **told, app=app, desired_replicas=1, running_replicas=1,
         instances=[{"state": "running", "since": "2026-03-01T12:00:00.000Z", "message": None}],
     )  # fmt: skip
     variable = make(
@@ -90,8 +93,14 @@ def make_app(project: Project, name: str, **fields: Any) -> App:
 
 
 def make_edge(domain: Domain, **facts: Any) -> EdgeFact:
-    """The last look at a domain: it answered, unless `facts` say otherwise."""
-    facts = {"checked_at": START, "reachable": True, "http_status": 200, "dns_status": "resolves"} | facts
+    """The last check of a domain: it answered and does not age, unless `facts` say otherwise."""
+    facts = {
+        "period": None,
+        "checked_at": START,
+        "reachable": True,
+        "http_status": 200,
+        "dns_status": "resolves",
+    } | facts
     return EdgeFact.objects.create(organization=domain.organization, domain=domain, **facts)
 
 

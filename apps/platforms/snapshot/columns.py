@@ -10,16 +10,17 @@ from django.db import models
 from apps.orgs.ids import derived_id
 from apps.orgs.models import (
     App,
-    AppFact,
     Deployment,
     Domain,
     EdgeFact,
+    EdgeStatistics,
     Environment,
     EnvVarName,
     OrgSecretName,
     Platform,
     Preview,
     Project,
+    RuntimeFact,
     SourceConnection,
     Template,
 )
@@ -52,7 +53,8 @@ KINDS = (
     Kind("secrets", OrgSecretName, "sec", identity="id"),
     Kind("templates", Template, "tpl"),
     Kind("edges", EdgeFact, identity="domain_id", owner="domain__"),
-    Kind("facts", AppFact, identity="app_id", owner="app__"),
+    Kind("edge_statistics", EdgeStatistics, identity="app_id", owner="app__"),
+    Kind("runtimes", RuntimeFact, identity="app_id", owner="app__"),
 )
 
 
@@ -70,7 +72,7 @@ class Builder:
 
     def rows(self, kind: Kind, records: Sequence[Any], existing: Mapping[Any, Any], snapshot: base.Snapshot) -> Any:
         """The rows of one kind, by identity."""
-        rows = [self.row(kind, record, existing) for record in records]
+        rows = [self.row(kind, record, existing) for record in records if getattr(record, "says_something", True)]
         if kind.model is App:
             _add_what_follows(rows, existing, snapshot)
         if kind.prefix and kind.identity == "external_id":
@@ -84,6 +86,8 @@ class Builder:
         row = kind.model(**self._columns(kind, record))
         if self.platform is not None:
             row.platform_id, row.organization_id = self.platform.pk, self.platform.organization_id  # type: ignore[attr-defined]
+            if kind.owner:
+                row.period = self.platform.check_period  # type: ignore[attr-defined]
         old = existing.get(getattr(row, kind.identity))
         if old is not None:
             row.pk = old.pk
@@ -118,12 +122,8 @@ class Builder:
                 return {"is_preview": True}
             case base.Template():
                 return {"tags": f",{','.join(record.tags)}," if record.tags else ","}
-            case base.Fact():
-                is_known = record.desired_replicas is not None or record.running_replicas is not None
-                return {
-                    "instances": [_instance(instance) for instance in record.instances],
-                    "has_runtime": is_known or bool(record.instances),
-                }
+            case base.Runtime():
+                return {"instances": [_instance(instance) for instance in record.instances]}
         return {}
 
     def _id(self, kind: Kind, record: Any) -> str:
