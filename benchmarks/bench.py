@@ -160,7 +160,7 @@ def _fill() -> None:
     Organization.objects.filter(slug="bench").delete()
     organization = Organization.objects.create(slug="bench", name="Bench", synced_at=timezone.now())
     project = Project.objects.create(organization=organization, name="Bench")
-    environment = Environment.objects.create(organization=organization, project=project, name="main", sort_key="main")
+    environment = Environment.objects.create(organization=organization, project=project, name="main")
     for number in range(APPS):
         App.objects.create(
             organization=organization, project=project, environment=environment, name=f"Application {number}",

@@ -7,10 +7,10 @@ from typing import Any
 
 from apps.orgs.models import (
     App,
-    AppFact,
     Deployment,
     Domain,
     EdgeFact,
+    EdgeStatistics,
     Environment,
     EnvVarName,
     Organization,
@@ -18,6 +18,7 @@ from apps.orgs.models import (
     Platform,
     Preview,
     Project,
+    RuntimeFact,
     SourceConnection,
     Template,
 )
@@ -50,21 +51,21 @@ def fill(slug: str) -> Fill:
     platform = Platform.objects.create(
         organization=organization, kind="manifest", last_sync_at=START, last_sync_status="ok"
     )
-    connection = make(SourceConnection, organization, type="git", name=f"{slug} git", sort_key=f"{slug} git")
+    connection = make(SourceConnection, organization, type="git", name=f"{slug} git")
     project = make(Project, organization, name=f"{slug} project")
-    environment = make(
-        Environment, organization, project=project, name="production", sort_key="production", is_default=True
-    )
+    environment = make(Environment, organization, project=project, name="production", is_default=True)
     app = make_app(project, name=f"{slug} app", environment=environment, connection=connection, external_id="same-key")
     preview = make(Preview, organization, app=app, branch=f"{slug}-branch", pull_request_number=7, created_at=START)
     domain = make(Domain, organization, app=app, host=f"{slug}.example.com", https=True)
     deployment = make(Deployment, organization, app=app, title=f"{slug} deploys", status="succeeded", created_at=START)
+    told = {"organization": organization, "platform": platform, "period": None}
     EdgeFact.objects.create(
-        organization=organization, domain=domain, checked_at=START, reachable=True, http_status=200, latency_ms=12,
+        **told, domain=domain, checked_at=START, reachable=True, http_status=200, latency_ms=12,
         dns_status="resolves", tls_issuer="Test CA", tls_not_after=START + timedelta(days=3650), tls_is_valid=True,
     )  # fmt: skip
-    AppFact.objects.create(
-        organization=organization, app=app, uptime_24h=0.99, has_runtime=True, desired_replicas=1, running_replicas=1,
+    EdgeStatistics.objects.create(**told, app=app, uptime_24h=0.99)
+    RuntimeFact.objects.create(
+        **told, app=app, desired_replicas=1, running_replicas=1,
         instances=[{"state": "running", "since": "2026-03-01T12:00:00.000Z", "message": None}],
     )  # fmt: skip
     variable = make(
@@ -80,8 +81,6 @@ def fill(slug: str) -> Fill:
 
 def make(model: type[Any], organization: Organization, **fields: Any) -> Any:
     """A row of `model` in the organization."""
-    if model in (EnvVarName, OrgSecretName):
-        fields.setdefault("sort_key", fold(fields["name"]))
     if model is Project:
         fields.setdefault("external_id", f"key-{next(_numbers)}")
     return model.objects.create(organization=organization, **fields)
@@ -94,8 +93,14 @@ def make_app(project: Project, name: str, **fields: Any) -> App:
 
 
 def make_edge(domain: Domain, **facts: Any) -> EdgeFact:
-    """The last look at a domain: it answered, unless `facts` say otherwise."""
-    facts = {"checked_at": START, "reachable": True, "http_status": 200, "dns_status": "resolves"} | facts
+    """The last check of a domain: it answered and does not age, unless `facts` say otherwise."""
+    facts = {
+        "period": None,
+        "checked_at": START,
+        "reachable": True,
+        "http_status": 200,
+        "dns_status": "resolves",
+    } | facts
     return EdgeFact.objects.create(organization=domain.organization, domain=domain, **facts)
 
 
@@ -109,13 +114,11 @@ def make_more(fill: Fill, number: int) -> None:
         App(organization=organization, project=project, name=name, slug=name, source_type="docker") for name in many
     ]
     templates = [Template(organization=organization, name=name, description="More.") for name in many]
-    for row in (*projects, *apps, *templates):
-        row.set_search_keys()
     for rows in (
         projects,
         apps,
         templates,
-        [Environment(organization=organization, project=project, name=name, sort_key=name) for name in many[:40]],
+        [Environment(organization=organization, project=project, name=name) for name in many[:40]],
         [
             Preview(organization=organization, app=app, branch=name, created_at=at)
             for name, at in zip(many, times, strict=True)
@@ -125,15 +128,9 @@ def make_more(fill: Fill, number: int) -> None:
             Deployment(organization=organization, app=app, title=name, created_at=at)
             for name, at in zip(many, times, strict=True)
         ],
-        [
-            EnvVarName(organization=organization, app=app, name=f"V{n}", sort_key=f"v{n}", scope="app")
-            for n in range(number)
-        ],
-        [
-            OrgSecretName(organization=organization, name=f"S{n}", sort_key=f"s{n}", scope="vault")
-            for n in range(number)
-        ],
-        [SourceConnection(organization=organization, type="git", name=name, sort_key=name) for name in many],
+        [EnvVarName(organization=organization, app=app, name=f"V{n}", scope="app") for n in range(number)],
+        [OrgSecretName(organization=organization, name=f"S{n}", scope="vault") for n in range(number)],
+        [SourceConnection(organization=organization, type="git", name=name) for name in many],
     ):
         type(rows[0]).objects.bulk_create(rows)
     domains = Domain.objects.filter(app=app, edge__isnull=True)

@@ -7,7 +7,7 @@ from django.db.models import F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from apps.orgs.health import Health, certificate_status, health_of
-from apps.orgs.models import AppFact, Deployment, Domain, EnvVarName, Preview, SourceConnection
+from apps.orgs.models import App, Deployment, Domain, EnvVarName, Preview, SourceConnection
 from apps.orgs.repositories import clone_url
 from apps.orgs.rows import Missing, Row, Rows
 
@@ -90,7 +90,7 @@ class AppScope:
 
     def health(self) -> Health:
         """Its health from stored facts, in three queries. Domains of previews and disabled ones tell nothing of it."""
-        facts = AppFact.objects.filter(app_id=self.id).values(*APP_FACTS).first()
+        facts = App.objects.filter(id=self.id).values(*APP_FACTS).first()
         last = (
             Deployment.objects.filter(app_id=self.id, is_preview=False)
             .order_by("-created_at", "-id")
@@ -100,7 +100,7 @@ class AppScope:
         domains = (
             Domain.objects.filter(app_id=self.id, preview_id__isnull=True, is_enabled=True)
             .order_by("host", "path", "id")
-            .values("host", "path", *(f"edge__{fact}" for fact in EDGE_FACTS), period=F("edge__platform__sync_period"))
+            .values("host", "path", *(f"edge__{fact}" for fact in EDGE_FACTS), period=F("edge__period"))
         )
         return health_of(self.row, facts, dict(last) if last else None, list(domains[:MAX_DOMAINS_JUDGED]))
 
@@ -136,8 +136,9 @@ def _finish_domains(domains: list[Row]) -> None:
 
 MAX_DOMAINS_JUDGED = 1000  # of an application's domains
 APP_FACTS = (
-    "uptime_24h", "latency_p50_ms", "latency_p95_ms", "has_runtime", "desired_replicas", "running_replicas",
-    "instances", "platform__kind", "platform__last_sync_at", "platform__sync_period",
+    "edge_statistics__uptime_24h", "edge_statistics__latency_p50_ms", "edge_statistics__latency_p95_ms",
+    "runtime__app_id", "runtime__desired_replicas", "runtime__running_replicas", "runtime__instances",
+    "runtime__checked_at", "runtime__period", "runtime__platform__last_sync_at",
 )  # fmt: skip
 EDGE_FACTS = (
     "reachable", "http_status", "latency_ms", "tls_issuer", "tls_not_after", "tls_is_valid", "dns_status", "error",

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from apps.orgs.models import Deployment, Status
-from apps.orgs.overview import is_stale, is_sync_stale
+from apps.orgs.overview import is_stale
 from apps.orgs.rows import Row
 
 EXPIRING = timedelta(days=21)
@@ -45,7 +45,7 @@ def certificate_status(row: Row, now: datetime) -> str:
 
 
 def health_of(app: Row, facts: Row | None, last_deployment: Row | None, domains: list[Row]) -> Health:
-    """Judges `app` (AppScope.COLUMNS) by its `facts`, and `domains` by the edge__* facts of each.
+    """Judges `app` (AppScope.COLUMNS) by its `facts` (APP_FACTS), and `domains` by the edge__* facts of each.
 
     `period` of a domain is the number of seconds between two looks.
     """
@@ -110,9 +110,9 @@ def _edge(facts: Row | None, looks: list[Row]) -> dict[str, Any]:
         "checked_at": min((look["checked_at"] for look in looks), default=None),
         "is_stale": any(look["is_stale"] for look in looks),
         "domains": looks[:MAX_SHOWN],
-        "uptime_24h": facts["uptime_24h"] if facts else None,
-        "latency_p50_ms": facts["latency_p50_ms"] if facts else None,
-        "latency_p95_ms": facts["latency_p95_ms"] if facts else None,
+        "uptime_24h": facts["edge_statistics__uptime_24h"] if facts else None,
+        "latency_p50_ms": facts["edge_statistics__latency_p50_ms"] if facts else None,
+        "latency_p95_ms": facts["edge_statistics__latency_p95_ms"] if facts else None,
     }
 
 
@@ -176,15 +176,14 @@ def _look_reasons(look: Row) -> list[str]:
 
 
 def _runtime(facts: Row | None) -> dict[str, Any] | None:
-    if facts is None or not facts["has_runtime"]:
+    if facts is None or facts["runtime__app_id"] is None:
         return None
+    checked_at = facts["runtime__checked_at"] or facts["runtime__platform__last_sync_at"]
     return {
-        "desired_replicas": facts["desired_replicas"],
-        "running_replicas": facts["running_replicas"],
-        "instances": facts["instances"][:MAX_SHOWN],
-        "is_stale": is_sync_stale(
-            facts["platform__kind"], facts["platform__last_sync_at"], facts["platform__sync_period"]
-        ),
+        "desired_replicas": facts["runtime__desired_replicas"],
+        "running_replicas": facts["runtime__running_replicas"],
+        "instances": facts["runtime__instances"][:MAX_SHOWN],
+        "is_stale": is_stale(checked_at, facts["runtime__period"]),
     }
 
 

@@ -19,7 +19,7 @@ from apps.orgs.models import (
     SourceConnection,
     Template,
 )
-from apps.orgs.models.owned import WORD_SEPARATOR
+from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.overview import Overview, overview_of
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold

@@ -9,13 +9,14 @@ from django.urls import reverse
 
 from apps.orgs.models import (
     App,
-    AppFact,
     Deployment,
     EdgeFact,
+    EdgeStatistics,
     Membership,
     Organization,
     Platform,
     Project,
+    RuntimeFact,
     Template,
     User,
 )
@@ -107,7 +108,7 @@ def test_a_template_can_be_added_with_tags_and_addresses(operator: Client) -> No
 def test_what_outsiders_wrote_is_shown_as_text(operator: Client, acme: Fill) -> None:
     acme.deployment.title = acme.deployment.commit_message = "<script>alert(1)</script>"
     acme.deployment.save()
-    AppFact.objects.update(instances=[{"state": "failed", "since": None, "message": "<b>bold</b>"}])
+    RuntimeFact.objects.update(instances=[{"state": "failed", "since": None, "message": "<b>bold</b>"}])
     for address in (list_of(Deployment), page_of(acme.deployment), page_of(acme.app)):
         page = operator.get(address).content.decode()
         assert "<script>alert" not in page
@@ -218,5 +219,5 @@ def test_deleting_an_organization_counts_what_goes_and_takes_nothing_else(operat
     assert acme.deployment.title not in page  # not row by row
 
     assert operator.post(page_of(acme.organization, "delete"), {"post": "yes"}).status_code == 302
-    for model in [*OWNED, AppFact, EdgeFact, Platform]:
+    for model in [*OWNED, EdgeFact, EdgeStatistics, RuntimeFact, Platform]:
         assert set(model.objects.values_list("organization__slug", flat=True)) == {"rival"}

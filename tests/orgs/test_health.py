@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.orgs.models import App, AppFact, Deployment, Domain, EdgeFact, Platform
+from apps.orgs.models import App, Deployment, Domain, EdgeFact, EdgeStatistics, Platform, RuntimeFact
 from tests.api import Api
 from tests.factories import START, Fill, make, make_app, make_edge
 
@@ -40,16 +40,17 @@ def look(app: App, host: str = "a.example.com", path: str = "/", **facts: Any) -
     return make_edge(domain(app, host, path=path), **facts)
 
 
-def runs(app: App, running: int | None, desired: int | None = None, **fields: Any) -> AppFact:
-    return AppFact.objects.create(
-        organization=app.organization, app=app, has_runtime=True, running_replicas=running, desired_replicas=desired,
-        **fields,
+def runs(app: App, running: int | None, desired: int | None = None, **fields: Any) -> RuntimeFact:
+    return RuntimeFact.objects.create(
+        organization=app.organization, app=app, running_replicas=running, desired_replicas=desired,
+        **{"period": None} | fields,
     )  # fmt: skip
 
 
-def platform(app: App, kind: str = "dokploy", period: int | None = 300, at: datetime | None = START) -> Platform:
+def platform(app: App, at: datetime | None = START) -> Platform:
+    """A platform whose own period says nothing of a fact's age: it is a second."""
     return Platform.objects.create(
-        organization=app.organization, kind=kind, name="probed", sync_period=period, last_sync_at=at
+        organization=app.organization, kind="dokploy", name="probed", sync_period=1, last_sync_at=at
     )
 
 
@@ -82,8 +83,8 @@ def test_a_failed_deployment_alone_is_a_reason_but_no_level(api: Api, app: App) 
     assert judged(api, app) == ("unknown", [NOTHING, "The last deployment failed.", "It has no domain to look at."])
 
 
-def test_facts_without_a_word_about_instances_tell_nothing(api: Api, app: App) -> None:
-    AppFact.objects.create(organization=app.organization, app=app, uptime_24h=1.0)
+def test_statistics_without_a_word_about_instances_tell_nothing(api: Api, app: App) -> None:
+    EdgeStatistics.objects.create(organization=app.organization, app=app, uptime_24h=1.0)
     assert judged(api, app)[0] == "unknown"
     assert api("get_app_health", applicationId=app.id)["runtime"] is None
 
@@ -180,35 +181,42 @@ def test_a_certificate_that_browsers_refuse_is_degraded(
     ("age", "level"), [(180, "healthy"), (180.001, "unknown"), (86400, "unknown"), (-5, "healthy")]
 )
 def test_a_look_counts_for_three_periods(api: Api, app: App, age: float, level: str) -> None:
-    look(app, platform=platform(app, period=60), checked_at=START - timedelta(seconds=age))
+    look(app, platform=platform(app), period=60, checked_at=START - timedelta(seconds=age))
     assert judged(api, app) == (level, [ANSWERED] if level == "healthy" else [NOTHING, TOO_OLD])
     assert (edge(api, app)["status"], edge(api, app)["isStale"]) == ("up", level == "unknown")
 
 
-def test_a_look_from_a_source_without_a_period_does_not_age(
-    api: Api, app: App, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("age", "level"), [(180, "healthy"), (181, "unknown"), (400 * 86400, "unknown")])
+def test_a_look_that_no_platform_told_is_the_probers_and_ages_with_its_period(
+    api: Api, app: App, age: float, level: str
 ) -> None:
-    look(app, platform=platform(app, "manifest", None))
+    EdgeFact.objects.create(
+        organization=app.organization, domain=domain(app), checked_at=START - timedelta(seconds=age), reachable=True
+    )
+    assert judged(api, app)[0] == level
+    assert edge(api, app)["isStale"] == (level == "unknown")
+
+
+def test_a_look_that_nobody_repeats_does_not_age(api: Api, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    look(app, platform=platform(app), period=None)
     stop_at(monkeypatch, START + timedelta(days=999))
     assert judged(api, app)[0] == "healthy"
 
 
 def test_old_bad_news_is_no_news(api: Api, app: App) -> None:
-    look(app, platform=platform(app, period=60), checked_at=START - LATER, reachable=False)
+    look(app, period=60, checked_at=START - LATER, reachable=False)
     assert judged(api, app) == ("unknown", [NOTHING, TOO_OLD])
 
 
 def test_what_is_old_does_not_hide_recent_bad_news(api: Api, app: App) -> None:
-    prober = platform(app, period=60)
-    look(app, platform=prober, checked_at=START - LATER)
-    look(app, "b.example.com", platform=prober, reachable=False)
+    look(app, period=60, checked_at=START - LATER)
+    look(app, "b.example.com", reachable=False)
     assert judged(api, app) == ("down", [TOO_OLD, "b.example.com did not answer."])
 
 
 def test_what_is_old_keeps_recent_good_news_from_being_enough(api: Api, app: App) -> None:
-    prober = platform(app, period=60)
-    look(app, platform=prober, checked_at=START - LATER)
-    look(app, "b.example.com", platform=prober)
+    look(app, period=60, checked_at=START - LATER)
+    look(app, "b.example.com")
     assert judged(api, app) == ("unknown", [NOTHING, TOO_OLD])
     assert edge(api, app)["checkedAt"] == "2025-11-21T12:00:00.000Z"
 
@@ -237,20 +245,24 @@ def test_instances_are_judged_by_their_number(
 
 
 @pytest.mark.parametrize(
-    ("kind", "period", "at", "level"),
+    ("period", "checked", "synced", "level"),
     [
-        ("dokploy", 300, START - timedelta(seconds=900), "healthy"),
-        ("dokploy", 300, START - timedelta(seconds=901), "unknown"),
-        ("dokploy", 300, None, "unknown"),
-        ("dokploy", None, START - LATER, "healthy"),
-        ("manifest", None, START - LATER, "healthy"),
-        ("manifest", 300, START - LATER, "healthy"),
+        (300, None, 900, "healthy"),
+        (300, None, 901, "unknown"),
+        (300, None, None, "unknown"),
+        (300, 900, None, "healthy"),
+        (300, 900, 86400, "healthy"),
+        (300, 901, 0, "unknown"),
+        (None, None, 86400, "healthy"),
+        (None, 86400, None, "healthy"),
+        (None, None, None, "healthy"),
     ],
 )
-def test_what_a_platform_said_counts_for_three_syncs(
-    api: Api, app: App, kind: str, period: int | None, at: datetime | None, level: str
+def test_what_a_platform_said_counts_for_three_periods_of_its_own(
+    api: Api, app: App, period: int | None, checked: int | None, synced: int | None, level: str
 ) -> None:
-    runs(app, 1, 1, platform=platform(app, kind, period, at))
+    at, synced_at = (None if age is None else START - timedelta(seconds=age) for age in (checked, synced))
+    runs(app, 1, 1, platform=platform(app, synced_at), period=period, checked_at=at)
     reason = "What the platform said is running is too old to rely on." if level == "unknown" else None
     assert judged(api, app)[0] == level
     assert (reason in judged(api, app)[1]) == (reason is not None)

@@ -114,7 +114,7 @@ ALLOWED = {
     "orgs.EdgeFact.dns_status": WORD,
     "orgs.EdgeFact.tls_issuer": "who signed a public certificate",
     "orgs.EdgeFact.error": "what the prober says",
-    "orgs.AppFact.instances": "states, times and messages of running instances",
+    "orgs.RuntimeFact.instances": "states, times and messages of running instances",
     "orgs.EnvVarName.id": AN_ID,
     "orgs.EnvVarName.name": "the name, of the form of names",
     "orgs.EnvVarName.sort_key": SORTED,

@@ -145,7 +145,7 @@ def test_the_next_page_starts_after_a_row_that_is_gone(scope: OrgScope, acme: Fi
 def test_environments_of_one_page_are_read_at_once(scope: OrgScope, acme: Fill) -> None:
     for number in range(10):
         project = make(Project, acme.organization, name=f"{number}")
-        make(Environment, acme.organization, project=project, name="x", sort_key="x")
+        make(Environment, acme.organization, project=project, name="x")
     with CaptureQueriesContext(connection) as queries:
         rows, _ = scope.projects(query="").page(None, 100)
     assert len(queries) == 3

@@ -89,13 +89,17 @@ def rich() -> base.Snapshot:
             base.Edge(domain="d1", checked_at=NOON, reachable=True, tls_issuer="CA", tls_not_after=NOON),
             base.Edge(domain="d2", checked_at=NOON, reachable=False, error="=", tls_is_valid=False),
         ),
-        facts=(
-            base.Fact(
+        edge_statistics=(
+            base.EdgeStatistics(app="web", uptime_24h=0.00001, checked_at=NOON),
+            base.EdgeStatistics(app="compose", latency_p50_ms=0),
+        ),
+        runtimes=(
+            base.Runtime(
                 app="web",
-                uptime_24h=0.00001,
+                checked_at=NOON.replace(minute=1),
                 desired_replicas=2,
                 instances=(base.Instance(state="running", since=NOON), base.Instance(state="x", message="<<")),
             ),
-            base.Fact(app="compose", latency_p50_ms=0),
+            base.Runtime(app="compose", running_replicas=0),
         ),
     )

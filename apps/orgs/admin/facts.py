@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
 from apps.orgs.admin.readonly import ReadOnlyAdminMixin
-from apps.orgs.models import AppFact, EdgeFact
+from apps.orgs.models import EdgeFact, EdgeStatistics, RuntimeFact
 
 
 class FactInline(ReadOnlyAdminMixin, admin.StackedInline):
@@ -19,25 +19,26 @@ class FactInline(ReadOnlyAdminMixin, admin.StackedInline):
 
 class EdgeFactInline(FactInline):
     model = EdgeFact
-    verbose_name = "Seen from outside"
-    verbose_name_plural = "Last look from outside"
+    verbose_name_plural = "Edge check"
     fields = readonly_fields = (
-        "checked_at", "reachable", "http_status", "latency_ms", "dns_status", "tls_issuer", "tls_not_after",
+        "checked_at", "period", "reachable", "http_status", "latency_ms", "dns_status", "tls_issuer", "tls_not_after",
         "tls_is_valid", "error",
     )  # fmt: skip
 
 
-class AppFactInline(FactInline):
-    model = AppFact
-    verbose_name = "Last seen"
-    verbose_name_plural = "Health"
-    fields = readonly_fields = (
-        "uptime_24h", "latency_p50_ms", "latency_p95_ms", "has_runtime", "desired_replicas", "running_replicas",
-        "copies",
-    )  # fmt: skip
+class EdgeStatisticsInline(FactInline):
+    model = EdgeStatistics
+    verbose_name_plural = "Edge statistics"
+    fields = readonly_fields = ("uptime_24h", "latency_p50_ms", "latency_p95_ms", "checked_at", "period")
 
-    @admin.display(description="Each copy")
-    def copies(self, fact: AppFact) -> SafeString:
+
+class RuntimeInline(FactInline):
+    model = RuntimeFact
+    verbose_name_plural = "Runtime"
+    fields = readonly_fields = ("desired_replicas", "running_replicas", "each_instance", "checked_at", "period")
+
+    @admin.display(description="Instances")
+    def each_instance(self, fact: RuntimeFact) -> SafeString:
         return format_html_join("", "<div>{} since {} {}</div>", (_words(instance) for instance in fact.instances))
 
 

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.utils.safestring import SafeString
 
-from apps.orgs.admin.facts import AppFactInline
+from apps.orgs.admin.facts import EdgeStatisticsInline, RuntimeInline
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import OwnedAdmin, ReadOnlyAdminMixin, links
 from apps.orgs.models import App, Environment, Project
@@ -61,7 +61,7 @@ class AppAdmin(OwnedAdmin):
         ("Source", {"fields": ("source_type", "repository", "branch", "image", "connection")}),
         ("Record", {"fields": ("platform", "external_id", "id", "created_at", "last_deployed_at", "names_skipped")}),
     )
-    inlines = (AppFactInline,)
+    inlines = (EdgeStatisticsInline, RuntimeInline)
 
     @admin.display(description="Related")
     def related(self, app: App) -> SafeString:

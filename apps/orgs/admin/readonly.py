@@ -19,7 +19,6 @@ from django.utils.safestring import SafeString
 from apps.orgs.admin.finding import OrganizationFilter, by_id, by_words
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
 from apps.orgs.admin.paging import CappedPaginator
-from apps.orgs.text import fold
 
 
 class ListAdmin(admin.ModelAdmin):
@@ -89,11 +88,6 @@ class OwnedAdmin(ListAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_by_hand(obj) and super().has_delete_permission(request, obj)
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        if hasattr(obj, "sort_key"):
-            obj.sort_key = fold(obj.name)
-        super().save_model(request, obj, form, change)
 
 
 def is_by_hand(row: Any) -> bool:

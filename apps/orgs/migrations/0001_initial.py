@@ -11,7 +11,6 @@ from django.db import migrations, models
 
 import apps.orgs.ids
 import apps.orgs.models.fields
-import apps.orgs.models.owned
 
 
 class Migration(migrations.Migration):
@@ -93,7 +92,6 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "application",
             },
-            bases=(apps.orgs.models.owned.SearchKeys, models.Model),
         ),
         migrations.CreateModel(
             name="Domain",
@@ -680,7 +678,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            bases=(apps.orgs.models.owned.SearchKeys, models.Model),
         ),
         migrations.CreateModel(
             name="OrgSecretName",
@@ -992,7 +989,6 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            bases=(apps.orgs.models.owned.SearchKeys, models.Model),
         ),
         migrations.AddConstraint(
             model_name="user",

@@ -1,7 +1,7 @@
 """Every row that Porthole keeps."""
 
 from apps.orgs.models.deployments import Deployment, Domain, Preview
-from apps.orgs.models.facts import AppFact, EdgeFact
+from apps.orgs.models.facts import EdgeFact, EdgeStatistics, RuntimeFact
 from apps.orgs.models.invitations import Invitation
 from apps.orgs.models.names import EnvVarName, OrgSecretName
 from apps.orgs.models.organizations import Membership, Organization, Platform
@@ -11,10 +11,10 @@ from apps.orgs.models.templates import Template
 
 __all__ = [
     "App",
-    "AppFact",
     "Deployment",
     "Domain",
     "EdgeFact",
+    "EdgeStatistics",
     "EnvVarName",
     "Environment",
     "Invitation",
@@ -24,6 +24,7 @@ __all__ = [
     "Platform",
     "Preview",
     "Project",
+    "RuntimeFact",
     "SourceConnection",
     "Status",
     "Template",

@@ -1,4 +1,7 @@
-"""Facts about health: what an outside look at a domain saw, and what the platform says is running."""
+"""Facts about health: what outside checks of a domain and an application saw, and what the platform says is running.
+
+Each row has one owner, the platform that told it or (without one) the prober, and nobody else writes it.
+"""
 
 from django.db import models
 
@@ -6,9 +9,22 @@ from apps.orgs.models.deployments import Domain
 from apps.orgs.models.owned import Owned
 from apps.orgs.models.projects import App
 
+PROBE_PERIOD = 60  # seconds
 
-class EdgeFact(Owned):
-    """The last outside look at one domain. Latencies are in milliseconds."""
+
+class Fact(Owned):
+    """Something that is checked again every `period` seconds by whoever owns the row."""
+
+    period = models.PositiveIntegerField(
+        null=True, default=PROBE_PERIOD, help_text="Seconds between two checks. Null: nobody checks again."
+    )
+
+    class Meta:
+        abstract = True
+
+
+class EdgeFact(Fact):
+    """The last outside check of one domain. Latencies are in milliseconds."""
 
     class DnsStatus(models.TextChoices):
         RESOLVES = "resolves"
@@ -27,36 +43,55 @@ class EdgeFact(Owned):
     error = models.CharField(max_length=300, null=True)
 
     class Meta:
-        verbose_name = "look at a domain"
-        verbose_name_plural = "looks at domains"
+        verbose_name = "edge check"
         indexes = [
             models.Index(fields=["organization"], name="edge_of"),
             models.Index(fields=["platform"], name="edge_of_platform"),
         ]
 
     def __str__(self) -> str:
-        return f"Look at {self.domain}"
+        return f"Edge check of {self.domain}"
 
 
-class AppFact(Owned):
-    """What is known of one application as a whole: its edge over the last day, and its running instances."""
+class EdgeStatistics(Fact):
+    """What the outside checks of one application's domains come to.
 
-    app = models.OneToOneField(App, models.CASCADE, primary_key=True, related_name="facts")
-    uptime_24h = models.FloatField(null=True, help_text="Share of looks that reached it, 0 to 1.")
+    `checked_at` is null where it is as old as the platform's last good sync: so here, and of RuntimeFact.
+    """
+
+    app = models.OneToOneField(App, models.CASCADE, primary_key=True, related_name="edge_statistics")
+    checked_at = models.DateTimeField(null=True)
+    uptime_24h = models.FloatField(null=True, help_text="Share of checks in the last 24 hours that it passed, 0 to 1.")
     latency_p50_ms = models.PositiveIntegerField(null=True)
     latency_p95_ms = models.PositiveIntegerField(null=True)
-    has_runtime = models.BooleanField(default=False, help_text="The platform said what is running.")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "edge statistics"
+        indexes = [
+            models.Index(fields=["organization"], name="edge_statistics_of"),
+            models.Index(fields=["platform"], name="edge_statistics_of_platform"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Edge statistics of {self.app}"
+
+
+class RuntimeFact(Fact):
+    """What the platform says is running of one application. Without a row it says nothing."""
+
+    app = models.OneToOneField(App, models.CASCADE, primary_key=True, related_name="runtime")
+    checked_at = models.DateTimeField(null=True)
     desired_replicas = models.PositiveIntegerField(null=True)
     running_replicas = models.PositiveIntegerField(null=True)
     instances = models.JSONField(default=list, blank=True, help_text="At most 20: state, since, message.")
 
     class Meta:
-        verbose_name = "state of an application"
-        verbose_name_plural = "states of applications"
+        verbose_name = "runtime"
+        verbose_name_plural = "runtimes"
         indexes = [
-            models.Index(fields=["organization"], name="app_fact_of"),
-            models.Index(fields=["platform"], name="app_fact_of_platform"),
+            models.Index(fields=["organization"], name="runtime_of"),
+            models.Index(fields=["platform"], name="runtime_of_platform"),
         ]
 
     def __str__(self) -> str:
-        return f"State of {self.app}"
+        return f"Runtime of {self.app}"

@@ -7,6 +7,10 @@ from typing import Any
 from django.db import models
 
 from apps.orgs import ids
+from apps.orgs.text import fold
+
+# The unit separator, between the words of a search key: no query reaches from one into the next.
+WORD_SEPARATOR = "\x1f"
 
 
 class CodePointField(models.CharField):
@@ -26,3 +30,49 @@ def id_field(prefix: str) -> "CodePointField":
     """A primary key as in `apps.orgs.ids`; syncs derive it, everything else gets a random one."""
     default: Callable[[], str] = partial(ids.random_id, prefix)
     return CodePointField(primary_key=True, max_length=ids.MAX_LENGTH, default=default, editable=False)
+
+
+class FollowingField(models.Field):
+    """A column that follows from other text columns of its row, `of`, and is written whenever one of them is.
+
+    `save()` and bulk writes fill it: see `apps.orgs.models.named`. Migrations know it as what it is in the database,
+    a plain column of the type `stored_as`.
+    """
+
+    stored_as: type[models.Field]
+
+    def __init__(self, *args: Any, of: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs | {"editable": False})
+        self.of = of
+
+    def deconstruct(self) -> Any:
+        _, _, args, kwargs = super().deconstruct()
+        plain = self.stored_as(*args, **kwargs)
+        plain.set_attributes_from_name(self.name)
+        return plain.deconstruct()
+
+    def follow(self, *texts: Any) -> str:
+        """The value for what the columns `of` hold. Raises TypeError where one of them is an expression."""
+        if not all(text is None or isinstance(text, str) for text in texts):
+            raise TypeError(f"{self.name} follows from {', '.join(self.of)}: they must be text, not expressions.")
+        return fold(WORD_SEPARATOR.join(text or "" for text in texts))
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        value = self.follow(*(getattr(model_instance, name) for name in self.of))
+        setattr(model_instance, self.attname, value)
+        return value
+
+
+class SortKeyField(FollowingField, CodePointField):
+    """What lists go by: the column `of`, folded."""
+
+    stored_as = CodePointField
+
+    def __init__(self, *args: Any, of: str = "name", **kwargs: Any) -> None:
+        super().__init__(*args, of=(of,), **kwargs)
+
+
+class SearchKeyField(FollowingField, models.TextField):
+    """What `query` looks in: the columns `of`, folded, with WORD_SEPARATOR between them."""
+
+    stored_as = models.TextField

@@ -3,7 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from apps.orgs.models.fields import CodePointField, id_field
+from apps.orgs.models.fields import CodePointField, SortKeyField, id_field
+from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Owned
 from apps.orgs.models.projects import App, Environment, Project
 
@@ -13,7 +14,7 @@ NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
 REFERENCE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,191}$"
 
 
-class EnvVarName(Owned):
+class EnvVarName(Named, Owned):
     """The name of a variable that an application sees, set on the application, its environment or its project."""
 
     class Scope(models.TextChoices):
@@ -28,7 +29,7 @@ class EnvVarName(Owned):
     environment = models.ForeignKey(Environment, models.CASCADE, null=True, related_name="variables")
     app = models.ForeignKey(App, models.CASCADE, null=True, related_name="variables")
     name = models.CharField(max_length=128)
-    sort_key = CodePointField(max_length=128, editable=False)
+    sort_key = SortKeyField(of="name", max_length=128)
     scope = CodePointField(max_length=11, choices=Scope)
     references = models.JSONField(default=list, blank=True, help_text="Names that its value refers to.")
     updated_at = models.DateTimeField(null=True, blank=True)
@@ -49,11 +50,8 @@ class EnvVarName(Owned):
             models.Index(fields=["platform"], name="variable_of_platform"),
         ]
 
-    def __str__(self) -> str:
-        return self.name
 
-
-class OrgSecretName(Owned):
+class OrgSecretName(Named, Owned):
     """The name of a secret that an organization keeps on its platform."""
 
     class Scope(models.TextChoices):
@@ -66,7 +64,7 @@ class OrgSecretName(Owned):
     project = models.ForeignKey(Project, models.CASCADE, null=True, blank=True, related_name="secrets")
     environment = models.ForeignKey(Environment, models.CASCADE, null=True, blank=True, related_name="secrets")
     name = models.CharField(max_length=128)
-    sort_key = CodePointField(max_length=128, editable=False)
+    sort_key = SortKeyField(of="name", max_length=128)
     scope = CodePointField(max_length=12, choices=Scope)
     provider = models.CharField(max_length=50, null=True, blank=True)
     updated_at = models.DateTimeField(null=True, blank=True)
@@ -78,6 +76,3 @@ class OrgSecretName(Owned):
             models.Index(fields=["organization", "sort_key", "scope", "id"], name="secret_by_name"),
             models.Index(fields=["platform"], name="secret_of_platform"),
         ]
-
-    def __str__(self) -> str:
-        return self.name

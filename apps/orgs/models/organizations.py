@@ -81,3 +81,8 @@ class Platform(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} ({self.name})"
+
+    @property
+    def check_period(self) -> int | None:
+        """Seconds until what it tells is checked again; None for a manifest, which is synced when somebody does."""
+        return None if self.kind == self.Kind.MANIFEST else self.sync_period

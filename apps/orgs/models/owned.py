@@ -1,15 +1,8 @@
 """What every row that belongs to an organization has in common."""
 
-from typing import Any
-
 from django.db import models
 
 from apps.orgs.models.organizations import Organization, Platform
-from apps.orgs.text import fold
-
-WORD_SEPARATOR = (
-    "\x1f"  # the unit separator, between the words of a search key: no query reaches from one into the next
-)
 
 
 class Owned(models.Model):
@@ -32,23 +25,6 @@ class Keyed(Owned):
 
     class Meta:
         abstract = True
-
-    def __str__(self) -> str:
-        return str(getattr(self, "name", self.pk))
-
-
-class SearchKeys:
-    """Sets `sort_key` (what lists go by) and `search_key` (what `query` looks in) from a row's own words."""
-
-    searched: tuple[str, ...] = ("name",)
-
-    def set_search_keys(self) -> None:
-        self.sort_key = fold(self.name)  # type: ignore[attr-defined]
-        self.search_key = fold(WORD_SEPARATOR.join(getattr(self, field) or "" for field in self.searched))
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        self.set_search_keys()
-        super().save(*args, **kwargs)  # type: ignore[misc]
 
 
 def keyed_constraint(name: str) -> models.UniqueConstraint:

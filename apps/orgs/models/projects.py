@@ -3,8 +3,9 @@
 from django.db import models
 from django.utils import timezone
 
-from apps.orgs.models.fields import CodePointField, id_field
-from apps.orgs.models.owned import Keyed, SearchKeys, keyed_constraint
+from apps.orgs.models.fields import SearchKeyField, SortKeyField, id_field
+from apps.orgs.models.named import Named
+from apps.orgs.models.owned import Keyed, keyed_constraint
 
 
 class Status(models.TextChoices):
@@ -17,7 +18,7 @@ class Status(models.TextChoices):
     UNKNOWN = "unknown"
 
 
-class SourceConnection(Keyed):
+class SourceConnection(Named, Keyed):
     """An account at a git host that applications are built from. Credentials are never in this row."""
 
     class Type(models.TextChoices):
@@ -35,7 +36,7 @@ class SourceConnection(Keyed):
     id = id_field("con")
     type = models.CharField(max_length=9, choices=Type)
     name = models.CharField(max_length=100)
-    sort_key = CodePointField(max_length=300, editable=False)
+    sort_key = SortKeyField(of="name", max_length=300)
     account_login = models.CharField(max_length=100, null=True, blank=True)
     base_url = models.CharField(
         max_length=500, null=True, blank=True, help_text="Where a self-hosted git host answers."
@@ -47,16 +48,14 @@ class SourceConnection(Keyed):
         indexes = [models.Index(fields=["organization", "sort_key", "id"], name="connection_by_name")]
 
 
-class Project(SearchKeys, Keyed):
+class Project(Named, Keyed):
     """A group of applications, as the platform groups them."""
-
-    searched = ("name", "description")
 
     id = id_field("prj")
     name = models.CharField(max_length=200)
     description = models.CharField(max_length=1000, null=True, blank=True)
-    sort_key = CodePointField(max_length=600, editable=False)
-    search_key = models.TextField(editable=False)
+    sort_key = SortKeyField(of="name", max_length=600)
+    search_key = SearchKeyField(of=("name", "description"))
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -64,13 +63,13 @@ class Project(SearchKeys, Keyed):
         indexes = [models.Index(fields=["organization", "sort_key", "id"], name="project_by_name")]
 
 
-class Environment(Keyed):
+class Environment(Named, Keyed):
     """A stage of a project (production, staging). Some platforms have none."""
 
     id = id_field("env")
     project = models.ForeignKey(Project, models.CASCADE, related_name="environments", db_index=False)
     name = models.CharField(max_length=100)
-    sort_key = CodePointField(max_length=300, editable=False)
+    sort_key = SortKeyField(of="name", max_length=300)
     is_default = models.BooleanField(default=False)
 
     class Meta:
@@ -81,7 +80,7 @@ class Environment(Keyed):
         ]
 
 
-class App(SearchKeys, Keyed):
+class App(Named, Keyed):
     """An application or a compose stack."""
 
     class Kind(models.TextChoices):
@@ -97,16 +96,14 @@ class App(SearchKeys, Keyed):
         DOCKER = "docker"
         UPLOAD = "upload"
 
-    searched = ("name", "slug", "description", "repository")
-
     id = id_field("app")
     project = models.ForeignKey(Project, models.CASCADE, related_name="apps", db_index=False)
     environment = models.ForeignKey(Environment, models.SET_NULL, null=True, blank=True, related_name="apps")
     name = models.CharField(max_length=200)
     slug = models.CharField(max_length=200)
     description = models.CharField(max_length=1000, null=True, blank=True)
-    sort_key = CodePointField(max_length=600, editable=False)
-    search_key = models.TextField(editable=False)
+    sort_key = SortKeyField(of="name", max_length=600)
+    search_key = SearchKeyField(of=("name", "slug", "description", "repository"))
     kind = models.CharField(max_length=11, choices=Kind, default=Kind.APPLICATION)
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
     upstream_status = models.CharField(max_length=50, null=True, blank=True)

@@ -2,15 +2,14 @@
 
 from django.db import models
 
-from apps.orgs.models.fields import CodePointField, id_field
+from apps.orgs.models.fields import SearchKeyField, SortKeyField, id_field
+from apps.orgs.models.named import Named
 from apps.orgs.models.organizations import Organization, Platform
-from apps.orgs.models.owned import SearchKeys, keyed_constraint
+from apps.orgs.models.owned import keyed_constraint
 
 
-class Template(SearchKeys, models.Model):
+class Template(Named):
     """A template. Without an organization it belongs to the installation, and everybody sees it."""
-
-    searched = ("name", "description", "tags")
 
     id = id_field("tpl")
     organization = models.ForeignKey(
@@ -20,8 +19,8 @@ class Template(SearchKeys, models.Model):
     external_id = models.CharField(max_length=128, null=True, blank=True, editable=False)
     name = models.CharField(max_length=100)
     description = models.CharField(max_length=1000)
-    sort_key = CodePointField(max_length=300, editable=False)
-    search_key = models.TextField(editable=False)
+    sort_key = SortKeyField(of="name", max_length=300)
+    search_key = SearchKeyField(of=("name", "description", "tags"))
     version = models.CharField(max_length=50, null=True, blank=True)
     tags = models.CharField(max_length=700, default=",", help_text="Between commas, also first and last: ,cms,blog,")
     logo_url = models.CharField(max_length=500, null=True, blank=True)
@@ -32,6 +31,3 @@ class Template(SearchKeys, models.Model):
     class Meta:
         constraints = [keyed_constraint("template_key")]
         indexes = [models.Index(fields=["organization", "sort_key", "id"], name="template_by_name")]
-
-    def __str__(self) -> str:
-        return self.name

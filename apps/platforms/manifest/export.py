@@ -62,7 +62,7 @@ def _record(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> Any:
 def _items(type: type, items: Any) -> tuple[Any, ...]:
     if type is base.Template:
         return tuple(items.strip(",").split(",")) if items.strip(",") else ()
-    if type is base.Fact:
+    if type is base.Runtime:
         return tuple(_instance(item) for item in items)
     return tuple(items)
 

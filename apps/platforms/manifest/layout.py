@@ -92,12 +92,19 @@ DEPLOYMENT = Layout(
         **_same("created_at", "started_at", "finished_at", "error_message"),
     },
 )
-FACT = Layout(
-    "facts",
+EDGE_STATISTICS = Layout(
+    "edge_statistics",
     {
+        "health.checkedAt": "checked_at",
         "health.uptime24h": "uptime_24h",
         "health.latencyP50Ms": "latency_p50_ms",
         "health.latencyP95Ms": "latency_p95_ms",
+    },
+)
+RUNTIME = Layout(
+    "runtimes",
+    {
+        "runtime.checkedAt": "checked_at",
         "runtime.desired": "desired_replicas",
         "runtime.running": "running_replicas",
         "runtime.instances": "instances",
@@ -117,7 +124,7 @@ APP = Layout(
         "previews": Nested(PREVIEW, "app"),
         "deployments": Nested(DEPLOYMENT, "app"),
     },
-    beside=(Nested(FACT, "app"),),
+    beside=(Nested(EDGE_STATISTICS, "app"), Nested(RUNTIME, "app")),
 )
 ENVIRONMENT = Layout(
     "environments", _same("key", "name", "is_default"), lists={"variables": _variables("environment", "environment")}

@@ -123,7 +123,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """The last outside look at one domain; at most one per domain. Latency in milliseconds."""
+    """The last outside check of one domain; at most one per domain. Latency in milliseconds."""
 
     domain: Annotated[str, Ref("domains")]
     checked_at: Annotated[datetime, Time()]
@@ -203,7 +203,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """One running (or failed) copy of an application."""
+    """One running (or failed) instance of an application."""
 
     state: Annotated[str, Text(50)]
     since: Annotated[datetime | None, Time()] = None
@@ -211,16 +211,38 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """What is known of one application as a whole; at most one per application."""
+class EdgeStatistics:
+    """What outside checks of one application come to; at most one per application.
+
+    One without a number (here) or an instance (below) says nothing, and becomes no row.
+    `checked_at` of None, here and below: at the moment of the snapshot.
+    """
 
     app: Annotated[str, Ref("apps")]
+    checked_at: Annotated[datetime | None, Time()] = None
     uptime_24h: Annotated[float | None, Ratio()] = None
     latency_p50_ms: Annotated[int | None, Integer()] = None
     latency_p95_ms: Annotated[int | None, Integer()] = None
+
+    @property
+    def says_something(self) -> bool:
+        return any(value is not None for value in (self.uptime_24h, self.latency_p50_ms, self.latency_p95_ms))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """What the source says is running of one application; at most one per application."""
+
+    app: Annotated[str, Ref("apps")]
+    checked_at: Annotated[datetime | None, Time()] = None
     desired_replicas: Annotated[int | None, Integer()] = None
     running_replicas: Annotated[int | None, Integer()] = None
     instances: Annotated[tuple[Instance, ...], Items(Instance, 20)] = ()
+
+    @property
+    def says_something(self) -> bool:
+        numbers = (self.desired_replicas, self.running_replicas)
+        return bool(self.instances) or any(number is not None for number in numbers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +261,8 @@ class Snapshot:
     secrets: tuple[Secret, ...] = ()
     templates: tuple[Template, ...] = ()
     edges: tuple[Edge, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    edge_statistics: tuple[EdgeStatistics, ...] = ()
+    runtimes: tuple[Runtime, ...] = ()
 
 
 # In an order in which nothing refers to what comes later.
@@ -255,7 +278,8 @@ COLLECTIONS: dict[str, type] = {
     "secrets": Secret,
     "templates": Template,
     "edges": Edge,
-    "facts": Fact,
+    "edge_statistics": EdgeStatistics,
+    "runtimes": Runtime,
 }
 
 

@@ -116,7 +116,7 @@ def _identity(record: Any) -> tuple[Any, str]:
             return (record.scope, owner, record.name), "name"
         case base.Edge():
             return record.domain, "domain"
-        case base.Fact():
+        case base.EdgeStatistics() | base.Runtime():
             return record.app, "app"
     return record.key, "key"
 

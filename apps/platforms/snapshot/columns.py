@@ -10,21 +10,20 @@ from django.db import models
 from apps.orgs.ids import derived_id
 from apps.orgs.models import (
     App,
-    AppFact,
     Deployment,
     Domain,
     EdgeFact,
+    EdgeStatistics,
     Environment,
     EnvVarName,
     OrgSecretName,
     Platform,
     Preview,
     Project,
+    RuntimeFact,
     SourceConnection,
     Template,
 )
-from apps.orgs.models.owned import SearchKeys
-from apps.orgs.text import fold
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
 
@@ -54,7 +53,8 @@ KINDS = (
     Kind("secrets", OrgSecretName, "sec", identity="id"),
     Kind("templates", Template, "tpl"),
     Kind("edges", EdgeFact, identity="domain_id", owner="domain__"),
-    Kind("facts", AppFact, identity="app_id", owner="app__"),
+    Kind("edge_statistics", EdgeStatistics, identity="app_id", owner="app__"),
+    Kind("runtimes", RuntimeFact, identity="app_id", owner="app__"),
 )
 
 
@@ -72,7 +72,7 @@ class Builder:
 
     def rows(self, kind: Kind, records: Sequence[Any], existing: Mapping[Any, Any], snapshot: base.Snapshot) -> Any:
         """The rows of one kind, by identity."""
-        rows = [self.row(kind, record, existing) for record in records]
+        rows = [self.row(kind, record, existing) for record in records if getattr(record, "says_something", True)]
         if kind.model is App:
             _add_what_follows(rows, existing, snapshot)
         if kind.prefix and kind.identity == "external_id":
@@ -82,14 +82,12 @@ class Builder:
         return {getattr(row, kind.identity): row for row in rows}
 
     def row(self, kind: Kind, record: Any, existing: Mapping[Any, Any]) -> Any:
-        """A complete row, its sort and search keys included, with the primary key of the row that is there."""
+        """A complete row but for the columns that follow from others, with the primary key of the row that is there."""
         row = kind.model(**self._columns(kind, record))
         if self.platform is not None:
             row.platform_id, row.organization_id = self.platform.pk, self.platform.organization_id  # type: ignore[attr-defined]
-        if isinstance(row, SearchKeys):
-            row.set_search_keys()
-        elif hasattr(row, "sort_key"):
-            row.sort_key = fold(record.name)
+            if kind.owner:
+                row.period = self.platform.check_period  # type: ignore[attr-defined]
         old = existing.get(getattr(row, kind.identity))
         if old is not None:
             row.pk = old.pk
@@ -124,12 +122,8 @@ class Builder:
                 return {"is_preview": True}
             case base.Template():
                 return {"tags": f",{','.join(record.tags)}," if record.tags else ","}
-            case base.Fact():
-                is_known = record.desired_replicas is not None or record.running_replicas is not None
-                return {
-                    "instances": [_instance(instance) for instance in record.instances],
-                    "has_runtime": is_known or bool(record.instances),
-                }
+            case base.Runtime():
+                return {"instances": [_instance(instance) for instance in record.instances]}
         return {}
 
     def _id(self, kind: Kind, record: Any) -> str:

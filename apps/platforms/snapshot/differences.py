@@ -54,7 +54,7 @@ def _differing(old: Model, new: Model) -> set[str]:
         for column in new._meta.concrete_fields
         if not column.primary_key
         and column.attname not in NEVER_CHANGED
-        and getattr(old, column.attname) != getattr(new, column.attname)
+        and getattr(old, column.attname) != column.pre_save(new, add=False)  # which also fills what follows
     }
 
 

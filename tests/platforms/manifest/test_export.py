@@ -115,10 +115,13 @@ def snapshots(draw: st.DrawFn) -> base.Snapshot:
             for key in keys
         ),
         variables=tuple(base.Variable(name=name, app=one) for name in draw(st.sets(names, max_size=3))),
-        facts=(
-            base.Fact(
+        edge_statistics=(
+            base.EdgeStatistics(app=one, uptime_24h=draw(st.floats(0, 1)) + 0.0, checked_at=draw(st.none() | times)),
+        ),
+        runtimes=(
+            base.Runtime(
                 app=one,
-                uptime_24h=draw(st.floats(0, 1)) + 0.0,
+                checked_at=draw(st.none() | times),
                 instances=tuple(base.Instance(state=draw(line), message=draw(st.none() | lines)) for _ in keys),
             ),
         ),
@@ -133,7 +136,8 @@ def test_any_snapshot_comes_back_from_its_manifest(snapshot: base.Snapshot) -> N
     text = write_manifest(snapshot)
     again = read_manifest(text.encode()).snapshot
     assert sorted(again.projects, key=str) == sorted(snapshot.projects, key=str)
-    assert (again.apps, again.facts) == (snapshot.apps, snapshot.facts)
+    assert again.apps == snapshot.apps
+    assert (again.edge_statistics, again.runtimes) == (snapshot.edge_statistics, snapshot.runtimes)
     assert sorted(again.deployments, key=str) == sorted(snapshot.deployments, key=str)
     assert write_manifest(again) == text
 

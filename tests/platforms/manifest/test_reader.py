@@ -53,7 +53,7 @@ def test_scalars_are_text_until_a_field_says_otherwise() -> None:
     assert (app.name, app.slug, app.description, app.kind) == ("null", None, None, "application")
     assert app.created_at is not None
     assert app.created_at.isoformat() == "2026-01-01T00:00:00.123000+00:00"
-    assert snapshot.facts[0].uptime_24h == 0.5
+    assert snapshot.edge_statistics[0].uptime_24h == 0.5
 
 
 def test_names_may_stand_alone() -> None:

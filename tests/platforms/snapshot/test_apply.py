@@ -10,16 +10,17 @@ from django.test.utils import CaptureQueriesContext
 from apps.orgs.ids import derived_id
 from apps.orgs.models import (
     App,
-    AppFact,
     Deployment,
     Domain,
     EdgeFact,
+    EdgeStatistics,
     EnvVarName,
     Organization,
     OrgSecretName,
     Platform,
     Preview,
     Project,
+    RuntimeFact,
     SourceConnection,
     Template,
 )
@@ -57,10 +58,12 @@ def test_rows_say_what_the_snapshot_says() -> None:
     assert "acme/web" in web.search_key
     assert web.connection == SourceConnection.objects.get(external_id="gh")
     assert App.objects.get(external_id="compose").slug == "compose"  # the key, where no slug is given
-    facts = AppFact.objects.get(app=web)
-    assert facts.has_runtime
-    assert facts.instances[0] == {"state": "running", "since": "2026-03-01T12:00:00.000Z", "message": None}
-    assert not AppFact.objects.get(app__external_id="compose").has_runtime
+    assert EdgeStatistics.objects.get(app=web).uptime_24h == 0.00001
+    assert RuntimeFact.objects.get(app=web).instances[0] == {
+        "state": "running",
+        "since": "2026-03-01T12:00:00.000Z",
+        "message": None,
+    }
     assert Template.objects.get(external_id="t").tags == ",b,a,no,"
     assert OrgSecretName.objects.get(scope="environment").project == Project.objects.get(external_id="p")
 
@@ -151,13 +154,14 @@ def test_what_is_gone_from_the_snapshot_is_deleted() -> None:
         secrets=(),
         variables=(),
         edges=(),
-        facts=(),
+        edge_statistics=(),
+        runtimes=(),
         domains=(),
         connections=rich().connections[:1],
     )
     changes = apply(platform, less)
-    assert changes == Changes(deleted=2 + 4 + 4 + 2 + 2 + 3 + 1, updated=1)  # updated: the primary URL went
-    for model in (Template, OrgSecretName, EnvVarName, EdgeFact, AppFact, Domain):
+    assert changes == Changes(deleted=2 + 4 + 4 + 2 + 2 + 2 + 3 + 1, updated=1)  # updated: the primary URL went
+    for model in (Template, OrgSecretName, EnvVarName, EdgeFact, EdgeStatistics, RuntimeFact, Domain):
         assert not model.objects.exists(), model
 
 
@@ -195,17 +199,11 @@ def test_two_organizations_with_the_same_keys_share_nothing() -> None:
     assert App.objects.filter(organization=rival.organization).count() == 2
 
 
-def test_rows_without_a_platform_and_facts_of_others_are_left_alone() -> None:
+def test_rows_without_a_platform_are_left_alone() -> None:
     platform = manifest_platform()
-    apply(platform, replace(rich(), edges=()))
-    organization = platform.organization
-    by_hand = Template.objects.create(organization=organization, name="By hand", description="x")
-    domain = Domain.objects.get(external_id="d1")
-    EdgeFact.objects.create(organization=organization, domain=domain, checked_at=NOON, reachable=True, latency_ms=5)
     apply(platform, rich())
-    assert EdgeFact.objects.get(domain=domain).latency_ms == 5
-    apply(platform, replace(rich(), edges=(), templates=()))
-    assert EdgeFact.objects.get().domain_id == domain.pk
+    by_hand = Template.objects.create(organization=platform.organization, name="By hand", description="x")
+    apply(platform, replace(rich(), templates=()))
     assert Template.objects.get() == by_hand
 
 

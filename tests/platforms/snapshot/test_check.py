@@ -122,7 +122,8 @@ def test_a_name_is_told_once_per_place_and_scope() -> None:
     assert said(variables=twice) == ["variables[1].name: must be unique: an earlier entry is the same"]
     assert said(secrets=(base.Secret(name="A"), base.Secret(name="A"))) != []
     assert said(edges=(rich().edges[0], rich().edges[0])) != []
-    assert said(facts=(rich().facts[0], rich().facts[0])) != []
+    assert said(edge_statistics=rich().edge_statistics[:1] * 2) != []
+    assert said(runtimes=rich().runtimes[:1] * 2) != []
 
 
 @pytest.mark.parametrize(
@@ -168,14 +169,15 @@ def test_counts_have_limits() -> None:
     tags = tuple(f"t{n}" for n in range(21))
     assert said(templates=(base.Template(key="t", name="T", description="D", tags=tags),))
     assert said(variables=(base.Variable(name="A", app="web", references=tuple(f"R{n}" for n in range(21))),))
-    assert said(facts=(base.Fact(app="web", instances=(base.Instance(state="x"),) * 21),))
+    assert said(runtimes=(base.Runtime(app="web", instances=(base.Instance(state="x"),) * 21),))
 
 
 def test_facts_and_tags_have_bounds_too() -> None:
-    assert said(facts=(base.Fact(app="web", uptime_24h=1.01),))
-    assert said(facts=(base.Fact(app="web", uptime_24h=float("nan")),))
-    assert "facts[0].instances[1].message: must be text of 1 to 300 characters" in said(
-        facts=(base.Fact(app="web", instances=(base.Instance(state="x"), base.Instance(state="x", message="m" * 301))),)
+    assert said(edge_statistics=(base.EdgeStatistics(app="web", uptime_24h=1.01),))
+    assert said(edge_statistics=(base.EdgeStatistics(app="web", uptime_24h=float("nan")),))
+    instances = (base.Instance(state="x"), base.Instance(state="x", message="m" * 301))
+    assert "runtimes[0].instances[1].message: must be text of 1 to 300 characters" in said(
+        runtimes=(base.Runtime(app="web", instances=instances),)
     )
     for tag in ("Upper", "a,b", "-a", "x" * 33):
         assert said(templates=(base.Template(key="t", name="T", description="D", tags=(tag,)),)), tag

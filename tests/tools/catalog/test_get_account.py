@@ -16,7 +16,7 @@ from tests.tools.catalog.contract import WIDEST, notation
 
 
 def connection(fill: Fill, name: str, **fields: Any) -> SourceConnection:
-    return make(SourceConnection, fill.organization, name=name, sort_key=name, **{"type": "github"} | fields)
+    return make(SourceConnection, fill.organization, name=name, **{"type": "github"} | fields)
 
 
 def platform(fill: Fill, kind: str, at: datetime | None = START, **fields: Any) -> Platform:

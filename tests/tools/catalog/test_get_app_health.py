@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.orgs.models import AppFact, Deployment, Domain
+from apps.orgs.models import Deployment, Domain, EdgeStatistics, RuntimeFact
 from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.factories import START, Fill, make, make_app, make_edge
@@ -27,7 +27,7 @@ def test_it_answers_what_the_contract_says() -> None:
 def test_everything_that_is_known_of_an_applications_health(api: Api, acme: Fill, stop: Any) -> None:
     acme.app.status = "deployed"
     acme.app.save()
-    AppFact.objects.update(latency_p50_ms=10, latency_p95_ms=90)
+    EdgeStatistics.objects.update(latency_p50_ms=10, latency_p95_ms=90)
     assert api("get_app_health", applicationId=acme.app.id) == {
         "applicationId": acme.app.id,
         "name": "acme app",
@@ -151,7 +151,7 @@ def test_the_longest_answer_fits(api: Api, acme: Fill, character: str) -> None:
             tls_not_after=START, tls_is_valid=False, error=character * 300,
         )  # fmt: skip
     instance = {"state": character * 50, "since": "2026-03-01T12:00:00.000Z", "message": character * 300}
-    AppFact.objects.filter(app=acme.app).update(instances=[instance] * 20)
+    RuntimeFact.objects.filter(app=acme.app).update(instances=[instance] * 20)
     response = api.post("get_app_health", {"applicationId": acme.app.id})
     assert response.status_code == 200
     assert len(response.content) <= 64 * 1024

@@ -94,8 +94,8 @@ def test_applications_go_by_name_in_any_case_and_equals_by_id(api: Api, acme: Fi
 def test_each_filter_narrows_and_together_they_narrow_more(api: Api, acme: Fill) -> None:
     acme.app.delete()
     shop = make(Project, acme.organization, name="shop")
-    live = make(Environment, acme.organization, project=shop, name="live", sort_key="live")
-    test = make(Environment, acme.organization, project=shop, name="test", sort_key="test")
+    live = make(Environment, acme.organization, project=shop, name="live")
+    test = make(Environment, acme.organization, project=shop, name="test")
     make_app(shop, "a", environment=live, status="error")
     make_app(shop, "b", environment=live, status="deployed")
     make_app(shop, "c", environment=test, status="error")
@@ -175,8 +175,8 @@ def test_the_limit_is_100(api: Api, acme: Fill) -> None:
 def test_the_longest_rows_fit(api: Api, acme: Fill, character: str) -> None:
     acme.app.delete()
     project = make(Project, acme.organization, name=character * 200)
-    environment = make(Environment, acme.organization, project=project, name=character * 100, sort_key=character * 100)
-    connection = make(SourceConnection, acme.organization, type="git", name="c", sort_key="c")
+    environment = make(Environment, acme.organization, project=project, name=character * 100)
+    connection = make(SourceConnection, acme.organization, type="git", name="c")
     for number in range(12):
         make_app(
             project, character * 200, slug=character * 200, description=character * 1000, environment=environment,

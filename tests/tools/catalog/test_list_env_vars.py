@@ -59,7 +59,7 @@ def test_what_the_platform_gave_that_was_no_name_is_counted(api: Api, acme: Fill
 
 def test_an_application_sees_its_own_its_environments_and_its_projects_names(api: Api, acme: Fill, rival: Fill) -> None:
     other_app = make_app(acme.project, "other", environment=acme.environment)
-    other_environment = make(Environment, acme.organization, project=acme.project, name="x", sort_key="x")
+    other_environment = make(Environment, acme.organization, project=acme.project, name="x")
     other_project = make(Project, acme.organization, name="other")
     variable(acme, "OWN")
     variable(acme, "ENVIRONMENT", "environment", environment=acme.environment)

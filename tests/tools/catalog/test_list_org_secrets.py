@@ -68,7 +68,7 @@ def test_names_go_by_name_in_any_case_then_by_scope(api: Api, acme: Fill) -> Non
 
 def test_a_project_narrows_to_its_own_secrets_and_its_environments(api: Api, acme: Fill) -> None:
     other = make(Project, acme.organization, name="other")
-    others = make(Environment, acme.organization, project=other, name="x", sort_key="x")
+    others = make(Environment, acme.organization, project=other, name="x")
     secret(acme, "ORGANIZATION")
     secret(acme, "VAULT", "vault", provider="vault")
     secret(acme, "PROJECT", "project", project=acme.project)

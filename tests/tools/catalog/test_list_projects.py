@@ -27,7 +27,7 @@ def test_a_project_has_its_environments_and_its_number_of_applications(api: Api,
         created_at=datetime(2026, 1, 2, 3, 4, 5, 678999, tzinfo=UTC),
     )  # fmt: skip
     for name, is_default in (("staging", False), ("live", True), ("Beta", False)):
-        make(Environment, acme.organization, project=project, name=name, sort_key=name.lower(), is_default=is_default)
+        make(Environment, acme.organization, project=project, name=name, is_default=is_default)
     make_app(project, "one")
     make_app(project, "two")
     (found,) = api("list_projects", query="shop")["items"]
@@ -95,7 +95,7 @@ def test_at_most_64_environments_are_shown_the_default_among_them(api: Api, acme
     acme.environment.delete()
     for number in range(66):
         make(
-            Environment, acme.organization, project=acme.project, name=f"{number:02}", sort_key=f"{number:02}",
+            Environment, acme.organization, project=acme.project, name=f"{number:02}",
             is_default=number == 65,
         )  # fmt: skip
     (project,) = api("list_projects")["items"]
@@ -111,7 +111,7 @@ def test_the_longest_rows_fit(api: Api, acme: Fill, character: str) -> None:
             Project, acme.organization, name=character * 200, description=character * 1000, external_id=f"{number:0128}"
         )
         for _ in range(64):
-            make(Environment, acme.organization, project=project, name=character * 100, sort_key=character * 100)
+            make(Environment, acme.organization, project=project, name=character * 100)
     assert_fits(api, "list_projects", 4, 100)
 
 
