@@ -71,12 +71,8 @@ class Tool:
 class PageInput(Input):
     """What every list takes. A list tool sets the limits."""
 
-    limit = IntegerInput(
-        required=False, min_value=1, help_text="At most this many; a page may close earlier, at 60 KiB."
-    )
-    cursor = TextInput(
-        required=False, min_length=1, max_length=CURSOR_LENGTH, help_text="nextCursor of the page before."
-    )
+    limit = IntegerInput(required=False, min_value=1)
+    cursor = TextInput(required=False, min_length=1, max_length=CURSOR_LENGTH, help_text="From nextCursor.")
 
 
 class ListTool(Tool):
@@ -119,7 +115,7 @@ def _limit(default: int, maximum: int) -> IntegerInput:
         required=False,
         min_value=1,
         max_value=maximum,
-        help_text=f"At most this many, {default} if left out; a page may close earlier, at 60 KiB.",
+        help_text=f"{default} if left out.",
     )
 
 

@@ -89,10 +89,7 @@ class AccountShape(Shape):
 
 
 class GetAccount(Tool):
-    """Tell which organization this token sees: its limits and counts, its source connections and its platform.
-
-    platform.lastSyncAt says how old everything else is.
-    """
+    """Tell which organization this token sees: its limits and counts, its source connections and its platform."""
 
     scope = "account:read"
     Output = AccountShape

@@ -39,8 +39,7 @@ class AppShape(Shape):
 class ListApps(ListTool):
     """List applications and compose stacks by name, with their status, source and address.
 
-    Start here: an application's id is what most other tools ask for. `status` is the platform's word about the last
-    deployment, not health; ask get_app_health for that.
+    `status` is the platform's word about the last deployment, not health; ask get_app_health for that.
     """
 
     scope = "apps:read"

@@ -39,10 +39,7 @@ class PreviewShape(Shape):
 
 
 class ListPreviews(ListTool):
-    """List an application's previews, the newest first: the copies that run its pull requests, and where.
-
-    pullRequestNumber finds the preview of one pull request; lastDeploymentId is in list_deployments with previewId.
-    """
+    """List an application's previews, the newest first: the copies that run its pull requests, and where."""
 
     scope = "apps:read"
     default_limit = 50
