@@ -18,10 +18,14 @@ from apps.web.exceptions import InvalidInput, Problem
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A call that works on the demo organization. It is published, and tests run it."""
+    """A call that works on the demo organization. It is published, and tests run it.
+
+    `varying` are paths in the output, such as "items.sha", of what is another one on each installation.
+    """
 
     input: Row
     output: Row
+    varying: frozenset[str] = frozenset()
 
 
 class Tool:

@@ -161,6 +161,7 @@ class GetAccount(Tool):
             },
             "scopes": ["account:read", "apps:read", "config:read", "files:read", "docs:read"],
         },
+        varying=frozenset({"organization.createdAt", "resources.deploymentsLast30Days", "platform.lastSyncAt"}),
     )
 
     def run(self, org: OrgScope) -> Row:

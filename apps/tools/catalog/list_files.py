@@ -57,6 +57,7 @@ class ListFiles(ListTool):
             "commitSha": "f733068c26068d9b18fdcdea80f22747de22e8f0",
             "isStale": False,
         },
+        varying=frozenset({"ref", "items.sha", "commitSha"}),
     )
 
     class Input(PageInput):

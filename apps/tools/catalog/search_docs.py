@@ -50,6 +50,7 @@ class SearchDocs(Tool):
             "nextCursor": None,
             "syncedAt": "2026-06-01T12:00:00.000Z",
         },
+        varying=frozenset({"items.score", "items.snippet", "items.section", "items.anchor", "syncedAt"}),
     )
 
     class Input(Input):
