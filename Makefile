@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test check openapi bench requirements packages environment npm-packages
+.PHONY: help run test check openapi docs bench requirements packages environment npm-packages
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
@@ -20,7 +20,7 @@ test: packages npm-packages ## Run the whole suite on SQLite, then on PostgreSQL
 	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python -m pytest -n logical $(ARGS)
 	$(BIN)/python bin/postgres.py -- $(BIN)/python -m pytest -n logical $(ARGS)
 
-check: environment ## Lint, types, layers, migrations, production settings, openapi.json and typed clients
+check: environment ## Lint, types, layers, migrations, production settings, openapi.json, docs, typed clients
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(LOCAL) $(BIN)/mypy
@@ -28,10 +28,14 @@ check: environment ## Lint, types, layers, migrations, production settings, open
 	$(MANAGE) makemigrations --check --dry-run
 	bin/check-deploy
 	$(MANAGE) openapi --check tests/openapi.json
+	$(MANAGE) docs --check
 	bin/check-clients tests/openapi.json
 
 openapi: environment ## Rewrite tests/openapi.json, the published contract
 	$(MANAGE) openapi tests/openapi.json
+
+docs: environment ## Rewrite what README.md and docs/ say of tools, from the tools
+	$(MANAGE) docs
 
 bench: environment ## Compare the cost of an answer with plain Django and DRF views, on PostgreSQL
 	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python bin/postgres.py -- $(BIN)/python benchmarks/bench.py $(ARGS)

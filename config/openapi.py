@@ -13,6 +13,7 @@ from django.views.decorators.http import condition
 from apps.oauthmcp import openapi as oauth
 from apps.tools import schema as tools
 from apps.web.methods import require_safe
+from apps.web.openapi import joined
 
 
 def document() -> tuple[bytes, str]:
@@ -27,12 +28,12 @@ def _document_of(server: str) -> tuple[bytes, str]:
 
 
 def render(server: str) -> bytes:
-    """The document of an installation at `server`, as indented JSON."""
+    """The document of an installation at `server`, as indented JSON. Raises ContractError."""
     document = tools.build() | {"servers": [{"url": server}]}
     components = document["components"]
-    components["schemas"] |= oauth.SCHEMAS
+    components["schemas"] = joined(components["schemas"], oauth.SCHEMAS)
     components["securitySchemes"]["oauth2"] = oauth.security_scheme(server)
-    document["paths"] |= oauth.PATHS
+    document["paths"] = joined(document["paths"], oauth.PATHS)
     document["tags"].append(oauth.TAG)
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 

@@ -14,7 +14,7 @@ from apps.orgs.models import (
 )
 
 APP_KINDS = App.Kind.values
-APP_SOURCE_TYPES = App.SourceType.values
+SOURCE_TYPES = App.SourceType.values
 APP_STATUSES = Status.values
 CERTIFICATE_STATUSES = ["valid", "expiring", "expired", "invalid", "unknown"]
 CERTIFICATE_TYPES = Domain.CertificateType.values

@@ -16,10 +16,14 @@ from apps.tools.shapes import Shape, ToolInput
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A call that works on the demo organization. It is published, and tests run it."""
+    """A call that works on the demo organization. It is published, and tests run it.
+
+    `varying` are paths in the output, such as "items.sha", of what is another one on each installation.
+    """
 
     input: Row
     output: Row
+    varying: frozenset[str] = frozenset()
 
 
 class Tool:
@@ -60,12 +64,8 @@ class Tool:
 class PageInput(ToolInput):
     """What every list takes. A list tool sets the limits."""
 
-    limit = IntegerInput(
-        required=False, min_value=1, help_text="At most this many; a page may close earlier, at 60 KiB."
-    )
-    cursor = TextInput(
-        required=False, min_length=1, max_length=CURSOR_LENGTH, help_text="nextCursor of the page before."
-    )
+    limit = IntegerInput(required=False, min_value=1)
+    cursor = TextInput(required=False, min_length=1, max_length=CURSOR_LENGTH, help_text="From nextCursor.")
 
 
 class ListTool(Tool):
@@ -98,7 +98,7 @@ def _limit(default: int, maximum: int) -> IntegerInput:
         required=False,
         min_value=1,
         max_value=maximum,
-        help_text=f"At most this many, {default} if left out; a page may close earlier, at 60 KiB.",
+        help_text=f"{default} if left out.",
     )
 
 

@@ -42,7 +42,7 @@ class IdInput(TextInput):
     """An id from an earlier answer. One that is not of this form names nothing, so it is not found, not malformed."""
 
     def __init__(self, prefix: str, what: str, **kwargs: Any) -> None:
-        kwargs.setdefault("help_text", f"Id of {what} ({prefix}_…), from an earlier answer.")
+        kwargs.setdefault("help_text", f"Id of {what}: {prefix}_…")
         super().__init__(min_length=1, max_length=200, **kwargs)
 
 
@@ -63,7 +63,7 @@ class SearchInput(TextInput):
     def __init__(self, fields: str) -> None:
         super().__init__(
             required=False, default="", allow_blank=True, max_length=200,
-            help_text=f"Part of the {fields}, in any case, taken literally.",
+            help_text=f"Part of the {fields}.",
         )  # fmt: skip
 
 

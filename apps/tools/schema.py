@@ -4,22 +4,24 @@ Calls are dispatched by name at run time; here every tool becomes a path of its 
 typed function per tool.
 """
 
-from functools import cache
 from inspect import getdoc
 from typing import Any
 
 from django.urls import path
-from drf_spectacular.drainage import set_override
+from drf_spectacular.drainage import GENERATOR_STATS, set_override
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.settings import patched_settings
 from drf_spectacular.utils import OpenApiExample
 
-from apps.orgs.callers import SCOPES
+from apps.orgs import vocabulary
+from apps.orgs.callers import SCOPE_NAMES, SCOPES
 from apps.tools.base import PageInput, Tool
 from apps.tools.http import ToolViewSet
 from apps.tools.openapi_parts import DESCRIPTION, ERRORS, SCHEMAS, error_responses
 from apps.tools.registry import TOOLS
 from apps.tools.shapes import Shape, ToolInput
+from apps.web.openapi import ContractError, joined
 
 # What a shape says that has no docstring of its own is meant for those who write shapes.
 INHERITED = {getdoc(shape) for shape in (Shape, ToolInput, PageInput)}
@@ -35,6 +37,20 @@ NO_INPUT: dict[str, Any] = {
 
 
 def build() -> dict[str, Any]:
+    """Raises ContractError for whatever drf-spectacular warns of: two shapes or enumerations of one name, for example.
+
+    It would go on and publish one of them.
+    """
+    GENERATOR_STATS.reset()
+    with GENERATOR_STATS.silence(), patched_settings({"ENUM_NAME_OVERRIDES": _names_of_enumerations()}):
+        schema = _generate()
+    problems = [*GENERATOR_STATS._error_cache, *GENERATOR_STATS._warn_cache]
+    if problems:
+        raise ContractError("\n".join(problems))
+    return schema
+
+
+def _generate() -> dict[str, Any]:
     _name_components()
     patterns = [
         path(f"api/v1/tools/{name}", DescribedToolViewSet.as_view({"post": "call"}, tool=tool))
@@ -42,6 +58,17 @@ def build() -> dict[str, Any]:
     ]
     schema: dict[str, Any] = SchemaGenerator(patterns=patterns).get_schema(request=None, public=True)
     return schema
+
+
+def _names_of_enumerations() -> dict[str, list[str]]:
+    """Each list of words in the vocabulary by the singular of its name: APP_STATUSES is published as AppStatus."""
+    lists = {name: words for name, words in vars(vocabulary).items() if name.isupper()}
+    return {"Scope": SCOPE_NAMES} | {_singular(name): words for name, words in lists.items()}
+
+
+def _singular(name: str) -> str:
+    words = name.removesuffix("ES" if name.endswith("SES") else "S")
+    return "".join(word.capitalize() for word in words.split("_"))
 
 
 class ToolSchema(AutoSchema):
@@ -95,7 +122,6 @@ class DescribedToolViewSet(ToolViewSet):
     schema = ToolSchema()
 
 
-@cache
 def _name_components() -> None:
     """Nested Input and Output classes need distinct names in one document."""
     for name, tool in TOOLS.items():
@@ -116,7 +142,7 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: bool) -
             for field in schema["properties"].values():
                 # Generated clients would make an input with a default a required one; descriptions tell defaults.
                 field.pop("default", None)
-    components["schemas"] |= SCHEMAS
+    components["schemas"] = joined(components["schemas"], SCHEMAS)
     components["responses"] = dict(ERRORS)
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     for item in result["paths"].values():

@@ -1,6 +1,22 @@
-"""Parts of openapi.json that every app's description may use: headers."""
+"""What every app's description of itself may use: headers, and how parts of openapi.json are put together."""
 
 from typing import Any
+
+
+class ContractError(Exception):
+    """openapi.json would not say what the code does. The message names each place."""
+
+
+def joined(*parts: dict[str, Any]) -> dict[str, Any]:
+    """All of them as one. Raises ContractError where two describe different things by the same name."""
+    whole: dict[str, Any] = {}
+    for part in parts:
+        twice = sorted(name for name in part.keys() & whole.keys() if part[name] != whole[name])
+        if twice:
+            raise ContractError(f"openapi.json would describe two things as {', '.join(twice)}.")
+        whole |= part
+    return whole
+
 
 RETRY_AFTER: dict[str, Any] = {
     "Retry-After": {"description": "Seconds to wait before a retry.", "required": True, "schema": {"type": "integer"}}

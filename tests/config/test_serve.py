@@ -10,6 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from apps.tools.registry import TOOLS
 from tests.config.server import LOCAL, PATIENCE, free_port, start
 
 
@@ -55,4 +56,4 @@ def test_the_mcp_address_answers_with_the_tools(demo: tuple[str, str]) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
     headers = {"Authorization": "Bearer porthole-local-dev", "Content-Type": "application/json"}
     with urlopen(Request(url, body, headers), timeout=PATIENCE) as answer:
-        assert len(json.load(answer)["result"]["tools"]) == 13
+        assert [tool["name"] for tool in json.load(answer)["result"]["tools"]] == [*TOOLS]

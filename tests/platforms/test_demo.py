@@ -55,7 +55,7 @@ def main(demo: OrgScope) -> AppScope:
     [
         (App, "status", vocabulary.APP_STATUSES),
         (App, "kind", vocabulary.APP_KINDS),
-        (App, "source_type", vocabulary.APP_SOURCE_TYPES),
+        (App, "source_type", vocabulary.SOURCE_TYPES),
         (Preview, "status", vocabulary.APP_STATUSES),
         (Deployment, "status", vocabulary.DEPLOYMENT_STATUSES),
         (Deployment, "trigger", vocabulary.DEPLOYMENT_TRIGGERS),

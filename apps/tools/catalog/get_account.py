@@ -90,10 +90,7 @@ class AccountShape(Shape):
 
 
 class GetAccount(Tool):
-    """Tell which organization this token sees: its limits and counts, its source connections and its platform.
-
-    platform.lastSyncAt says how old everything else is.
-    """
+    """Tell which organization this token sees: its limits and counts, its source connections and its platform."""
 
     scope = "account:read"
     depends_on_caller = True
@@ -166,6 +163,7 @@ class GetAccount(Tool):
             },
             "scopes": ["account:read", "apps:read", "config:read", "files:read", "docs:read"],
         },
+        varying=frozenset({"organization.createdAt", "resources.deploymentsLast30Days", "platform.lastSyncAt"}),
     )
 
     def run(self, org: OrgScope, *, caller: Caller) -> Row:

@@ -2,7 +2,7 @@
 
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
-from apps.orgs.vocabulary import APP_KINDS, APP_SOURCE_TYPES, APP_STATUSES
+from apps.orgs.vocabulary import APP_KINDS, APP_STATUSES, SOURCE_TYPES
 from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import Choice, ChoiceInput, Id, IdInput, SearchInput, Text, Time, Url
 from apps.tools.paging import Page
@@ -10,7 +10,7 @@ from apps.tools.shapes import Shape
 
 
 class SourceShape(Shape):
-    type = Choice(APP_SOURCE_TYPES, source="source_type")
+    type = Choice(SOURCE_TYPES, source="source_type")
     repository = Text(500, allow_null=True, help_text="owner/name, or an address where type is git.")
     branch = Text(255, allow_null=True)
     image = Text(500, allow_null=True)
@@ -39,8 +39,7 @@ class AppShape(Shape):
 class ListApps(ListTool):
     """List applications and compose stacks by name, with their status, source and address.
 
-    Start here: an application's id is what most other tools ask for. `status` is the platform's, about the last
-    deployment, not health; ask get_app_health for that.
+    `status` is the platform's, about the last deployment, not health; ask get_app_health for that.
     """
 
     scope = "apps:read"

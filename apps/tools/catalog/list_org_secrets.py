@@ -21,7 +21,7 @@ class SecretShape(Shape):
 class ListOrgSecrets(ListTool):
     """List the names of the secrets that the organization keeps on its platform or in vaults, by name.
 
-    Only names: no value is stored anywhere. projectId narrows to one project's own secrets and its environments'.
+    Only names, never values. projectId narrows to one project's own secrets and its environments'.
     """
 
     scope = "config:read"

@@ -39,10 +39,7 @@ class PreviewShape(Shape):
 
 
 class ListPreviews(ListTool):
-    """List an application's previews, the newest first: the deployments of its pull requests, and their URLs.
-
-    pullRequestNumber finds the preview of one pull request; lastDeploymentId is in list_deployments with previewId.
-    """
+    """List an application's previews, the newest first: the deployments of its pull requests, and their URLs."""
 
     scope = "apps:read"
     default_limit = 50

@@ -25,10 +25,7 @@ class ProjectShape(Shape):
 
 
 class ListProjects(ListTool):
-    """List the organization's projects by name, each with its environments and how many applications it has.
-
-    A project's id narrows list_apps and list_org_secrets; an environment's id narrows list_apps.
-    """
+    """List the organization's projects by name, each with its environments and how many applications it has."""
 
     scope = "apps:read"
 

@@ -6,17 +6,19 @@ from typing import Any
 from apps.tools.schema import build
 
 Schema = dict[str, Any]
-# What people read and validators do not. Agents pay for every word of a list, and answers speak for themselves.
-WORDS = ("description", "example", "examples")
+# What is left of an answer's schema: names, types, enumerations, nullability and what is required. Agents pay for
+# every word of a list, no client acts on the rest, and openapi.json has it.
+PLAIN, COMBINED = frozenset({"type", "required", "enum"}), frozenset({"allOf", "anyOf", "oneOf"})
+NULL = {"type": "null"}
 
 
 def input_schema(name: str) -> Schema:
-    body = _operation(name)["requestBody"]
-    return _resolved(_json(body), with_words=True)
+    """All that is validated, with its words."""
+    return _resolved(_json(_operation(name)["requestBody"]))
 
 
 def output_schema(name: str) -> Schema:
-    return _resolved(_json(_operation(name)["responses"]["200"]), with_words=False)
+    return _bare(_resolved(_json(_operation(name)["responses"]["200"])))
 
 
 @cache
@@ -34,18 +36,40 @@ def _json(part: Schema) -> Schema:
     return schema
 
 
-def _resolved(schema: Any, *, with_words: bool) -> Any:
+def _resolved(schema: Any) -> Any:
+    """The target of each $ref, with what stands beside the $ref."""
     if isinstance(schema, list):
-        return [_resolved(member, with_words=with_words) for member in schema]
+        return [_resolved(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
         target = _document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
         schema = {**target, **{word: value for word, value in schema.items() if word != "$ref"}}
-    resolved = {}
+    return {word: _resolved(value) for word, value in schema.items()}
+
+
+def _bare(schema: Schema) -> Schema:
+    """An answer's schema with PLAIN, COMBINED, properties and items only."""
+    bare: Schema = {}
     for word, value in schema.items():
         if word == "properties":  # its keys are names, also where they look like words of JSON Schema
-            resolved[word] = {name: _resolved(member, with_words=with_words) for name, member in value.items()}
-        elif with_words or word not in WORDS:
-            resolved[word] = _resolved(value, with_words=with_words)
-    return resolved
+            bare[word] = {name: _bare(member) for name, member in value.items()}
+        elif word == "items":
+            bare[word] = _bare(value)
+        elif word in COMBINED:
+            bare[word] = [_bare(member) for member in value]
+        elif word in PLAIN:
+            bare[word] = value
+    return _shortened(bare)
+
+
+def _shortened(schema: Schema) -> Schema:
+    """The same in fewer words: an enumeration shows its type itself, and null is one more type."""
+    match schema:
+        case {"allOf": [only]} if len(schema) == 1:  # a $ref kept apart from the words beside it
+            return dict(only)
+        case {"oneOf": [{"type": "object"} as one, last]} if len(schema) == 1 and last == NULL:
+            return {**one, "type": ["object", "null"]}
+        case {"enum": _, "type": _}:
+            return {word: value for word, value in schema.items() if word != "type"}
+    return schema

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.web.openapi import ContractError
 from config import openapi
 
 SERVER = "http://localhost:8000"
@@ -19,7 +20,10 @@ class Command(BaseCommand):
         parser.add_argument("--check", action="store_true", help="change nothing; fail where the file differs")
 
     def handle(self, *args: Any, file: Path, check: bool, **options: Any) -> None:
-        content = openapi.render(SERVER)
+        try:
+            content = openapi.render(SERVER)
+        except ContractError as error:
+            raise CommandError(str(error)) from None
         if not check:
             file.write_bytes(content)
         elif not file.exists() or file.read_bytes() != content:

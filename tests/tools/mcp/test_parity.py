@@ -21,8 +21,8 @@ from tests.tools.test_every_tool import input_for
 from tests.tools.test_examples import DEMO_DAY
 
 NOBODYS = "app_" + "0" * 26
-# What only people and models read. Inputs keep it; agents pay for it where answers speak for themselves.
-WORDS = {"description", "example", "examples"}
+# Of tools/list: agents pay for every byte of it. A tool more may add what a tool costs, until the whole is too long.
+MAX_LIST_BYTES, MAX_TOOL_BYTES = 30_000, 1_846
 
 
 def pair(bearer: str | None) -> tuple[Api, list[Mcp]]:
@@ -162,10 +162,10 @@ def test_a_source_that_is_away_is_told_alike(
 # What is published
 
 
-def resolved(schema: Any, without: set[str]) -> Any:
-    """openapi.json's schema with the target of each $ref beside what stands there, and without some keywords."""
+def resolved(schema: Any) -> Any:
+    """openapi.json's schema with the target of each $ref beside what stands there."""
     if isinstance(schema, list):
-        return [resolved(member, without) for member in schema]
+        return [resolved(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
     whole = dict(schema)
@@ -174,13 +174,49 @@ def resolved(schema: Any, without: set[str]) -> Any:
         for step in whole.pop("$ref").removeprefix("#/").split("/"):
             target = target[step]
         whole = target | whole
-    return {
-        word: {name: resolved(member, without) for name, member in value.items()}
-        if word == "properties"
-        else resolved(value, without)
-        for word, value in whole.items()
-        if word not in without
-    }
+    return {word: resolved(value) for word, value in whole.items()}
+
+
+def facts(schema: dict[str, Any], path: str = "answer") -> Iterator[tuple[str, str, Any]]:
+    """What a resolved schema says, however it says it: (path, "type" | "words" | "names" | "required", what).
+
+    null is one of the types, as `oneOf` may say, too; an enumeration has the types of its words.
+    """
+    parts = parts_of(schema)
+    types = {type for part in parts for type in types_of(part)}
+    yield path, "type", types
+    for part in parts:
+        if "enum" in part:
+            yield path, "words", part["enum"]
+        if "object" in types_of(part):
+            yield path, "names", set(part["properties"])
+            yield path, "required", set(part["required"])
+            for name, member in part["properties"].items():
+                yield from facts(member, f"{path}.{name}")
+        if "array" in types_of(part):
+            yield from facts(part["items"], f"{path}[]")
+
+
+def parts_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """A schema, or those that it puts together."""
+    inner = [member for word in ("allOf", "anyOf", "oneOf") for member in schema.get(word, [])]
+    return [part for member in inner for part in parts_of(member)] or [schema]
+
+
+def types_of(part: dict[str, Any]) -> list[str]:
+    if "type" in part:
+        return part["type"] if isinstance(part["type"], list) else [part["type"]]
+    return sorted({"null" if word is None else {str: "string", int: "integer"}[type(word)] for word in part["enum"]})
+
+
+def words_in(schema: Any) -> set[str]:
+    """Every keyword that a schema has; names of properties are none."""
+    if isinstance(schema, list):
+        return set().union(*map(words_in, schema))
+    if not isinstance(schema, dict):
+        return set()
+    inner = [words_in(list(value.values()) if word == "properties" else value) for word, value in schema.items()]
+    return set(schema).union(*inner)
 
 
 def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
@@ -204,17 +240,23 @@ def test_schemas_are_those_of_the_openapi_document(entries: dict[str, Any]) -> N
         operation = published()["paths"][PREFIX + name]["post"]
         taken = operation["requestBody"]["content"]["application/json"]["schema"]
         given = operation["responses"]["200"]["content"]["application/json"]["schema"]
-        assert entry["inputSchema"] == resolved(taken, without=set()), name
-        assert entry["outputSchema"] == resolved(given, without=WORDS), name
+        assert entry["inputSchema"] == resolved(taken), name
+        assert [*facts(entry["outputSchema"])] == [*facts(resolved(given))], name
 
 
-def test_schemas_are_whole_and_closed(entries: dict[str, Any]) -> None:
+def test_schemas_of_answers_have_nothing_that_no_client_acts_on(entries: dict[str, Any]) -> None:
+    for entry in entries.values():
+        assert words_in(entry["outputSchema"]) <= {"type", "properties", "required", "items", "enum"}
+
+
+def test_schemas_are_whole_and_inputs_closed(entries: dict[str, Any]) -> None:
     for entry in entries.values():
         for schema in (entry["inputSchema"], entry["outputSchema"]):
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
             assert "$ref" not in json.dumps(schema)
-            assert [part for part in objects_in(schema) if part.get("additionalProperties") is not False] == []
+        taken = objects_in(entry["inputSchema"])
+        assert [part for part in taken if part.get("additionalProperties") is not False] == []
 
 
 def test_a_tool_is_told_with_its_own_words_and_hints(entries: dict[str, Any]) -> None:
@@ -233,7 +275,7 @@ def test_titles_are_spelled_as_people_do(entries: dict[str, Any]) -> None:
 
 
 def test_the_whole_list_stays_small_enough_for_those_who_pay_by_the_word(mcp: Mcp) -> None:
-    assert len(mcp.send("tools/list").content) < 32_000
+    assert len(mcp.send("tools/list").content) <= min(MAX_LIST_BYTES, MAX_TOOL_BYTES * len(TOOLS))
 
 
 def test_the_order_is_the_same_each_time(mcp: Mcp) -> None:
