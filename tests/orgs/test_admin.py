@@ -115,6 +115,16 @@ def test_what_outsiders_wrote_is_shown_as_text(operator: Client, acme: Fill) -> 
         assert "<b>bold" not in page
 
 
+def test_facts_are_shown_in_the_words_of_the_field(operator: Client, acme: Fill) -> None:
+    page = operator.get(page_of(acme.app)).content.decode()
+    for label in (
+        "Desired replicas", "Running replicas", "Instances", "Uptime (24 h)", "Latency p50 (ms)", "Latency p95 (ms)",
+        "Checked at",
+    ):  # fmt: skip
+        assert f"{label}:" in page, label
+    assert "Edge check" in operator.get(page_of(acme.domain)).content.decode()
+
+
 # Who may look
 
 
