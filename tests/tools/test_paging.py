@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.orgs.models import App, Deployment, Domain, EnvVarName, Template
@@ -19,6 +19,7 @@ from apps.tools import paging
 from apps.tools.paging import Page, fit
 from apps.tools.registry import TOOLS
 from tests.api import Api
+from tests.examples import examples
 from tests.factories import START, Fill, make, make_app
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -260,6 +261,7 @@ def test_spellings_that_mean_the_same_are_neighbours() -> None:
     assert fold("\u03c2") == fold("\u03a3")
 
 
+@examples()
 @given(st.text(max_size=30))
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
@@ -334,9 +336,7 @@ CHANGES = st.lists(
     st.tuples(st.sampled_from(["insert", "delete", "rename"]), st.integers(0, 20), st.text("aAbBzZéß😀_", max_size=3)),
     max_size=4,
 )
-WALKS = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+WALKS = examples(40)
 
 
 def walk(page: Callable[[str | None], dict[str, Any]], change: Callable[[], None]) -> list[str]:
