@@ -2,25 +2,37 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test check openapi docs bench requirements packages environment npm-packages
+.PHONY: help run test test-fast soak check check-code openapi docs bench requirements packages environment npm-packages
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
 MANAGE := $(LOCAL) $(BIN)/python manage.py
+PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
+SQLITE := env -u DATABASE_URL -u DATABASE_URL_FILE
+POSTGRESQL := $(BIN)/python bin/postgres.py --
 # For example: make test ARGS="-k cursor"
 ARGS :=
 
 help: ## List what there is to run
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## Do everything that is needed, then serve the demo on http://localhost:8000 (PORT=8001 moves it)
 	@bin/run
 
-test: packages npm-packages ## Run the whole suite on SQLite, then on PostgreSQL (ARGS="-k cursor" narrows it)
-	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python -m pytest -n logical $(ARGS)
-	$(BIN)/python bin/postgres.py -- $(BIN)/python -m pytest -n logical $(ARGS)
+test: packages npm-packages ## Run all tests on SQLite, then those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
+	$(SQLITE) $(PYTEST) $(ARGS)
+	$(POSTGRESQL) $(PYTEST) $(ARGS)
+
+test-fast: environment ## Run what needs neither PostgreSQL nor other programs: for the inner loop, under a minute
+	$(SQLITE) env TEST_RUN=fast $(PYTEST) $(ARGS)
+
+soak: packages npm-packages ## Run what takes longer than a minute: before an issue is closed
+	@bin/soak
 
 check: environment ## Lint, types, layers, migrations, production settings, openapi.json, docs, typed clients
+	@bin/side-by-side "bin/check-clients tests/openapi.json" "$(MAKE) --no-print-directory check-code"
+
+check-code:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(LOCAL) $(BIN)/mypy
@@ -29,7 +41,6 @@ check: environment ## Lint, types, layers, migrations, production settings, open
 	bin/check-deploy
 	$(MANAGE) openapi --check tests/openapi.json
 	$(MANAGE) docs --check
-	bin/check-clients tests/openapi.json
 
 openapi: environment ## Rewrite tests/openapi.json, the published contract
 	$(MANAGE) openapi tests/openapi.json
@@ -38,7 +49,7 @@ docs: environment ## Rewrite what README.md and docs/ say of tools, from the too
 	$(MANAGE) docs
 
 bench: environment ## Compare the cost of an answer with plain Django and DRF views, on PostgreSQL
-	env -u DATABASE_URL -u DATABASE_URL_FILE $(BIN)/python bin/postgres.py -- $(BIN)/python benchmarks/bench.py $(ARGS)
+	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/bench.py $(ARGS)
 
 requirements: environment ## Pin what pyproject.toml asks for, with hashes
 	bin/requirements $(ARGS)

@@ -1,11 +1,22 @@
 """What every test has: two organizations, and an `api` that checks every answer. Settings: environment.py."""
 
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
+from django.apps import apps
 from django.conf import settings as django_settings
+from django.db.models.signals import post_migrate
 from django.test import Client
 
+from apps.oauthmcp.models import Application
 from apps.orgs.models import Membership, User
 from tests.api import Api
+from tests.config.server import make_databases
 from tests.factories import Fill, fill
 from tests.operators import client_of
 
@@ -13,6 +24,41 @@ from tests.operators import client_of
 def pytest_configure() -> None:
     django_settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
     django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Cases with transactions of their own empty every table in the end: what migrations put there comes back."""
+    with django_db_blocker.unblock():
+        kept = list(Application.objects.all())
+
+    def bring_back(**_: Any) -> None:
+        Application.objects.bulk_create(kept, ignore_conflicts=True)
+
+    post_migrate.connect(bring_back, sender=apps.get_app_config("oauthmcp"))
+    yield
+    post_migrate.disconnect(bring_back, sender=apps.get_app_config("oauthmcp"))
+
+
+@pytest.fixture(scope="session")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What make_databases makes, once for all workers: migrating takes seconds."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "databases"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            make_databases(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data_dir(databases: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A DATA_DIR for processes: a SQLite database that holds the organizations acme and demo."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "static").mkdir()
+    shutil.copy(databases / "organizations.sqlite3", folder / "porthole.sqlite3")
+    return folder
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from textwrap import dedent
 from typing import Any
 
 from tests.config.server import BASE_DIR, environment
+from tests.patience import patience
 
 HOST = "http://localhost:8000"
 REST = "…"
@@ -60,7 +61,7 @@ class Demo:
         command = ["bash", "-o", "pipefail", "-c"] if block.language == "sh" else [sys.executable, "-c"]
         script = self.moved(block.text).replace(HOST, f"http://localhost:{self.port}")
         done = subprocess.run(
-            [*command, script], env=environment({}), capture_output=True, text=True, timeout=30, check=False
+            [*command, script], env=environment({}), capture_output=True, text=True, timeout=patience(), check=False
         )
         assert (done.returncode, done.stderr) == (0, ""), f"{block.place}: {done.stderr or done.stdout}"
         return done.stdout.replace(f"http://localhost:{self.port}", HOST)

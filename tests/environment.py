@@ -5,6 +5,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 _data = Path(tempfile.mkdtemp(prefix="porthole-tests-"))
 (_data / "static").mkdir()
 for _name in [name for name in os.environ if name.removesuffix("_FILE") in (
@@ -14,6 +16,16 @@ for _name in [name for name in os.environ if name.removesuffix("_FILE") in (
 )]:  # fmt: skip
     del os.environ[_name]
 os.environ.update(PORTHOLE_ENV="local", DATA_DIR=str(_data), RATE_LIMITS="off")
+
+# Nothing depends on how fast the machine is, and nobody's change fails on an example that it has nothing to do with:
+# every run tries the same ones. make soak looks for new ones, and tries more (tests/examples.py).
+settings.register_profile(
+    "porthole",
+    deadline=None,
+    derandomize=os.environ.get("TEST_RUN") != "soak",
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("porthole")
 
 
 def pytest_unconfigure() -> None:

@@ -10,6 +10,7 @@ from config.settings import BASE_DIR
 SCRIPT = BASE_DIR / "tests/clients/node_modules/axe-core/axe.min.js"
 # Everything that is on by itself (WCAG 2 A and AA, best practices), and what has to be switched on: WCAG 2.2 AA.
 OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
+COLOURS = ("color-contrast", "link-in-text-block")  # all rules that another colour scheme can change
 
 
 def source() -> str:
@@ -19,12 +20,13 @@ def source() -> str:
     return SCRIPT.read_text()
 
 
-def violations(page: Page, leave_out: tuple[str, ...] = ()) -> list[str]:
+def violations(page: Page, leave_out: tuple[str, ...] = (), rules: tuple[str, ...] = ()) -> list[str]:
     """One line each: the rule and the elements. `leave_out`: selectors of parts that are not asked about."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(source())
     context = {"exclude": [[selector] for selector in leave_out]}
-    result: dict[str, Any] = page.evaluate("([context, options]) => axe.run(context, options)", [context, OPTIONS])
+    options = OPTIONS | {"runOnly": rules} if rules else OPTIONS
+    result: dict[str, Any] = page.evaluate("([context, options]) => axe.run(context, options)", [context, options])
     return [
         f"{found['id']}: {node['html'][:200]} {node['failureSummary']}"
         for found in result["violations"]

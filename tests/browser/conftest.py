@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal import auth
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from apps.orgs.models import User
 from tests.accounts.visitors import code, confirm, sign_in, visitor
 from tests.factories import fill
+from tests.patience import patience
 
 STEP = 57_000_000  # the 30 seconds that codes of authenticator apps are for, as long as a test lasts
 
@@ -22,6 +23,11 @@ FLAGS = [
     "--host-resolver-rules=MAP app.example.com 127.0.0.1",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+
+
+def milliseconds() -> float:
+    """Until a page is given up."""
+    return 1000 * patience()
 
 
 @dataclass
@@ -89,7 +95,8 @@ def chromium() -> Iterator[Browser]:
         # Playwright keeps an event loop in this thread, where Django would refuse to use the database.
         before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
         os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=milliseconds())
+        expect.set_options(timeout=milliseconds())
         yield browser
         browser.close()
         os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE")
@@ -104,6 +111,6 @@ def visit(chromium: Browser, live_server: Any, settings: Any, monkeypatch: pytes
     fill("acme")
     settings.LOCAL_DEV_ORG = "acme"
     page = chromium.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(milliseconds())
     yield Visit(page, live_server.url, monkeypatch).listen()
     page.close()

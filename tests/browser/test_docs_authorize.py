@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from apps.orgs.models import Membership, Organization
 from tests.accounts.visitors import PASSWORD, person
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, milliseconds
 from tests.browser.test_docs_page import OAUTH, public, try_out
 
 __all__ = ["public"]  # a fixture
@@ -20,7 +20,7 @@ def signing_in(public: Visit) -> Any:
     with public.page.expect_popup() as opened:
         public.page.click(f"{OAUTH} .authorize")
     window = opened.value
-    window.set_default_timeout(10_000)
+    window.set_default_timeout(milliseconds())
     window.fill("[name=login]", "ada@example.com")
     window.fill("[name=password]", PASSWORD)
     with window.expect_navigation(url="**/api/auth/mcp/authorize?*", wait_until="load"):

@@ -15,7 +15,7 @@ from apps.oauthmcp.models import DOCS_CLIENT, AccessToken, Application, Authoriz
 from apps.orgs.callers import SCOPES
 from apps.orgs.models import Organization, User
 from apps.tools.registry import TOOLS
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, milliseconds
 from tests.oauthmcp.grants import make_code, make_member
 
 OPERATION = "#operations-account-get_account"
@@ -59,7 +59,7 @@ def press_authorize(visit: Visit) -> Visit:
     with visit.page.expect_popup() as opened:
         visit.page.click(f"{OAUTH} .authorize")
     popup = opened.value
-    popup.set_default_timeout(10_000)
+    popup.set_default_timeout(milliseconds())
     popup.wait_for_url(re.compile("/account/login/"))
     return Visit(popup, visit.origin).listen()
 

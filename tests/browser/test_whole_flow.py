@@ -15,9 +15,10 @@ from tests.accounts.visitors import PASSWORD, code, give_second_factor, person
 from tests.browser.conftest import STEP, Visit
 from tests.oauthmcp.database_scan import find_in_database
 from tests.oauthmcp.grants import CHALLENGE, VERIFIER, make_member
+from tests.patience import patience
 
 TARGETS = [
-    "http://127.0.0.1:49321/callback",
+    pytest.param("http://127.0.0.1:49321/callback", marks=pytest.mark.both_databases),
     "http://localhost:49321/callback",
     "http://[::1]:49321/callback",
     "https://app.example.com/oauth/callback",
@@ -29,7 +30,7 @@ def send(address: str, body: dict[str, Any], **headers: str) -> tuple[int, Any]:
     """Posts JSON as a program would. Returns the status and the JSON of the answer."""
     request = Request(address, json.dumps(body).encode(), {"Content-Type": "application/json", **headers})
     try:
-        with urlopen(request, timeout=10) as answer:
+        with urlopen(request, timeout=patience()) as answer:
             return answer.status, json.load(answer)
     except HTTPError as refused:
         with refused:

@@ -15,9 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.patience import patience
+
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 TOOL = "/api/v1/tools/list_apps"
-PATIENCE = 20.0  # seconds until a test gives up waiting
 SECRET_KEY = "K3y-0f-the-tests: long enough and with enough different characters"
 GUNICORN = ("-m", "gunicorn", "-c", "config/gunicorn.conf.py", "config.wsgi")
 
@@ -52,7 +53,7 @@ def run(*arguments: str, env: dict[str, str]) -> tuple[int, str]:
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
     """Exit status (below zero: it did not end by itself) and everything it said."""
     try:
-        output, errors = process.communicate(timeout=PATIENCE)
+        output, errors = process.communicate(timeout=patience())
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # with the workers that a server has started
         output, errors = process.communicate()
@@ -93,7 +94,7 @@ class Connection:
     """One connection, byte by byte as the test wants it."""
 
     def __init__(self, port: int, host: str = "127.0.0.1") -> None:
-        self.socket = socket.create_connection((host, port), timeout=PATIENCE)
+        self.socket = socket.create_connection((host, port), timeout=patience())
         self.reader = self.socket.makefile("rb")
 
     def __enter__(self) -> "Connection":
@@ -165,7 +166,7 @@ class Server:
         """Call it when the process has ended."""
         assert self.process.stderr
         assert self.process.stdout
-        self._ear.join(PATIENCE)
+        self._ear.join(patience())
         self.process.stderr.close()
         self.process.stdout.close()
 
@@ -177,7 +178,7 @@ class Server:
 
     def line(self, is_it: Callable[[str], bool]) -> str:
         """The next line it says, from now on, that is the one."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience()
         while True:
             try:
                 line = self._lines.get(timeout=max(0.01, deadline - time.monotonic()))
@@ -211,28 +212,35 @@ def gunicorn(env: dict[str, str], *arguments: str) -> Iterator[Server]:
         if process.poll() is None:
             process.terminate()
         try:
-            process.wait(PATIENCE)
+            process.wait(patience())
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         server.close()
 
 
-ROWS = """
+DATABASES = """
 import django
 django.setup()
 from django.core.management import call_command
-from apps.orgs.models import Organization, User
+from django.db import connection
+from apps.orgs.models import Organization
 call_command("migrate", verbosity=0)
+connection.cursor().execute("VACUUM INTO %s", ["EMPTY"])
 Organization.objects.create(slug="acme", name="Acme")
 Organization.objects.create(slug="demo", name="Demo")
+connection.cursor().execute("VACUUM INTO %s", ["ORGANIZATIONS"])
 """
 
 
-def make_data(folder: Path) -> Path:
-    """A DATA_DIR with a migrated SQLite database that holds the organizations acme and demo."""
-    (folder / "static").mkdir(parents=True)
-    env = LOCAL | {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
-    status, said = run("-c", ROWS, env=env)
+def make_databases(folder: Path) -> None:
+    """Files with every table: empty.sqlite3, and organizations.sqlite3, which has acme and demo."""
+    made = folder.with_suffix(".new")
+    made.mkdir()
+    script = DATABASES
+    for name in ("empty", "organizations"):
+        script = script.replace(f'"{name.upper()}"', repr(str(made / f"{name}.sqlite3")))
+    env = LOCAL | {"DATA_DIR": str(made), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    status, said = run("-c", script, env=env)
     assert status == 0, said
-    return folder
+    made.rename(folder)

@@ -12,6 +12,7 @@ from django.utils.datastructures import CaseInsensitiveMapping
 
 from tests.api import check_answer
 from tests.config.server import LOCAL, PREVIEW, Answer, Server, gunicorn, has_ipv6, request_bytes
+from tests.patience import patience
 
 E2E = "an end-to-end secret has 32 characters or more".replace(" ", "-")
 KIB = 1024
@@ -359,7 +360,8 @@ def test_too_many_calls_have_to_wait(preview: Server) -> None:
 
 
 def test_sigterm_ends_it_soon_and_in_good_order(data_dir: Path) -> None:
-    with gunicorn(LOCAL | {"DATA_DIR": str(data_dir), "LOCAL_DEV_ORG": "acme"}) as server:
+    env = LOCAL | {"DATA_DIR": str(data_dir), "LOCAL_DEV_ORG": "acme"}
+    with gunicorn(env, "--graceful-timeout", "86400") as server:  # nothing but itself ends it
         with server.connect() as idle, server.connect() as busy:
             idle.send(request_bytes())
             assert idle.answer().status == 200
@@ -368,6 +370,6 @@ def test_sigterm_ends_it_soon_and_in_good_order(data_dir: Path) -> None:
             server.process.send_signal(signal.SIGTERM)
             busy.send(b"}")
             assert busy.answer().status == 200
-        assert server.process.wait(10) == 0
+        assert server.process.wait(patience()) == 0
         with pytest.raises(OSError, match="refused"):
-            socket.create_connection(("127.0.0.1", server.port), timeout=5)
+            socket.create_connection(("127.0.0.1", server.port), timeout=patience())

@@ -11,7 +11,10 @@ from urllib.request import Request, urlopen
 import pytest
 
 from apps.tools.registry import TOOLS
-from tests.config.server import LOCAL, PATIENCE, free_port, start
+from tests.config.server import LOCAL, free_port, start
+from tests.patience import patience
+
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     finally:
         process.terminate()
         try:
-            process.communicate(timeout=PATIENCE)
+            process.communicate(timeout=patience())
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
@@ -47,7 +50,7 @@ def test_it_prints_one_address_the_sign_in_a_ready_curl_line_and_the_mcp_address
 
 def test_the_curl_line_works_as_printed(demo: tuple[str, str]) -> None:
     (line,) = re.findall(r"curl .*", demo[1])
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=PATIENCE, check=True)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=patience(), check=True)
     assert "Storefront" in [app["name"] for app in json.loads(done.stdout)["items"]]
 
 
@@ -55,5 +58,5 @@ def test_the_mcp_address_answers_with_the_tools(demo: tuple[str, str]) -> None:
     (url,) = re.findall(r"\S+/mcp\b", demo[1].partition("docs/mcp.md")[0])
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
     headers = {"Authorization": "Bearer porthole-local-dev", "Content-Type": "application/json"}
-    with urlopen(Request(url, body, headers), timeout=PATIENCE) as answer:
+    with urlopen(Request(url, body, headers), timeout=patience()) as answer:
         assert [tool["name"] for tool in json.load(answer)["result"]["tools"]] == [*TOOLS]

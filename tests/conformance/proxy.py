@@ -8,7 +8,8 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE = 20.0  # seconds
+from tests.patience import patience
+
 # What a proxy says for itself (RFC 9110 §7.6.1). Host and Origin are the client's, and pass.
 OWN = ("authorization", "connection", "keep-alive", "transfer-encoding")
 
@@ -18,11 +19,11 @@ def proxy_to(server: str, token: str) -> Iterator[str]:
     """The address of a proxy to `server`."""
 
     class Handler(BaseHTTPRequestHandler):
-        timeout = PATIENCE
+        timeout = patience()
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            connection = HTTPConnection(str(urlsplit(server).hostname), urlsplit(server).port, timeout=PATIENCE)
+            connection = HTTPConnection(str(urlsplit(server).hostname), urlsplit(server).port, timeout=patience())
             try:
                 connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
                 for name, value in self.headers.items():

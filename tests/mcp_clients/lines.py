@@ -9,8 +9,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import Any, Self
 
 from tests.mcp_clients.browser import Browser
-
-PATIENCE = 30.0  # seconds for one answer
+from tests.patience import patience
 
 
 class Program:
@@ -54,19 +53,19 @@ class Program:
         """What it says until it ends, and how it ends."""
         while self._read():
             pass
-        return self.unread, self.process.wait(PATIENCE)
+        return self.unread, self.process.wait(patience())
 
     def _read(self) -> bool:
         """Whether there was more to read."""
         assert self.process.stdout
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + patience()
         with DefaultSelector() as selector:
             selector.register(self.process.stdout, EVENT_READ)
             if self.browser:
                 selector.register(self.browser, EVENT_READ)
             while True:
                 ready = selector.select(until - time.monotonic())
-                assert ready, f"It said nothing for {PATIENCE} seconds: {self.errors.read_text()}"
+                assert ready, f"It says nothing any more: {self.errors.read_text()}"
                 if any(key.fileobj is self.browser for key, _ in ready):
                     assert self.browser
                     self.browser.let_in()

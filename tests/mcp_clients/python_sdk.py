@@ -13,9 +13,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from tests.mcp_clients.client import Failed
-from tests.oauthmcp.clients.robot import PATIENCE
 from tests.oauthmcp.clients.sdk_app import App
 from tests.oauthmcp.clients.server import Person
+from tests.patience import patience
 
 
 class PythonClient:
@@ -45,7 +45,7 @@ def connected(person: Person, home: Path, mode: str) -> Iterator[PythonClient]:
     address = person.server.mcp
     provider = App(person).provider(address)
     with start_blocking_portal() as portal:
-        http = httpx2.AsyncClient(auth=provider, timeout=PATIENCE)
+        http = httpx2.AsyncClient(auth=provider, timeout=patience())
         with portal.wrap_async_context_manager(http):
             client = Client(streamable_http_client(address, http_client=http), mode=mode)
             with portal.wrap_async_context_manager(client):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.net.outbound import Destination, NotAllowed, https_destination, is_reachable, resolve_allowed
+from tests.examples import examples
 
 
 def resolving_to(*addresses):
@@ -74,6 +75,7 @@ def test_a_public_address_is_allowed(address):
     assert is_reachable(address)
 
 
+@examples()
 @given(st.integers(0, 2**32 - 1))
 def test_an_ipv4_address_is_judged_the_same_in_every_disguise(number):
     plain = is_reachable(str(IPv4Address(number)))

@@ -14,6 +14,7 @@ from apps.oauthmcp.validator import Validator
 from apps.orgs.models import Membership, Organization
 from tests.oauthmcp.grants import make_authorization, make_client, make_code, make_member, make_refresh_token
 from tests.oauthmcp.programs import redeem, refresh, refusal, revoke
+from tests.patience import patience
 
 MANY = 20
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,26 +22,21 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(scope="module", autouse=True)
 def database_for_threads(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[None]:
-    """Tests with transactions of their own empty every table in the end. Here what migrations put there comes back.
-
-    In memory SQLite locks whole tables between connections and does not wait; in a file it waits, as in production.
-    """
+    """In memory SQLite locks whole tables between connections and does not wait; in a file it does, as when served."""
+    if connection.vendor != "sqlite":
+        yield
+        return
     with django_db_blocker.unblock():
-        if connection.vendor == "sqlite":
-            path = tmp_path_factory.mktemp("database") / "porthole.sqlite3"
-            connection.ensure_connection()
-            memory, name = connection.connection, connection.settings_dict["NAME"]
-            with closing(sqlite3.connect(path)) as file:
-                memory.backup(file)
-            connection.connection, connection.settings_dict["NAME"] = None, str(path)
-        kept = list(Application.objects.all())
+        path = tmp_path_factory.mktemp("database") / "porthole.sqlite3"
+        connection.ensure_connection()
+        memory, name = connection.connection, connection.settings_dict["NAME"]
+        with closing(sqlite3.connect(path)) as file:
+            memory.backup(file)
+        connection.connection, connection.settings_dict["NAME"] = None, str(path)
     yield
     with django_db_blocker.unblock():
-        if connection.vendor == "sqlite":
-            connection.close()
-            connection.connection, connection.settings_dict["NAME"] = memory, name
-        else:
-            Application.objects.bulk_create(kept)
+        connection.close()
+        connection.connection, connection.settings_dict["NAME"] = memory, name
 
 
 @pytest.fixture
@@ -56,7 +52,7 @@ def client(member: Membership) -> Application:
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
     """Their answers, in the same order. An error in a thread is one of the answers' too, so that it is seen."""
     answers: list[Any] = [None] * len(calls)
-    barrier = threading.Barrier(len(calls), timeout=30)
+    barrier = threading.Barrier(len(calls), timeout=patience())
 
     def run(number: int) -> None:
         try:
@@ -71,7 +67,7 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=patience())
     assert not [answer for answer in answers if answer is None or isinstance(answer, Exception)], answers
     return answers
 

@@ -59,7 +59,7 @@ def test_the_search_finds_what_is_there(db: None) -> None:
 
 
 def test_no_log_line_names_a_secret_even_when_an_operator_asks_for_more(
-    caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest
+    db: None, caplog: pytest.LogCaptureFixture, request: pytest.FixtureRequest
 ) -> None:
     caplog.set_level(logging.DEBUG)  # the root logger; the libraries' own stay as apps/web/logs.py says
     flow = request.getfixturevalue("flow")

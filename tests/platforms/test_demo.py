@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -50,24 +51,24 @@ def main(demo: OrgScope) -> AppScope:
     return demo.app(App.objects.get(organization_id=demo.organization_id, external_id="porthole").pk)
 
 
-@pytest.mark.parametrize(
-    ("model", "column", "words"),
-    [
-        (App, "status", vocabulary.APP_STATUSES),
-        (App, "kind", vocabulary.APP_KINDS),
-        (App, "source_type", vocabulary.SOURCE_TYPES),
-        (Preview, "status", vocabulary.APP_STATUSES),
-        (Deployment, "status", vocabulary.DEPLOYMENT_STATUSES),
-        (Deployment, "trigger", vocabulary.DEPLOYMENT_TRIGGERS),
-        (Domain, "certificate_type", vocabulary.CERTIFICATE_TYPES),
-        (EnvVarName, "scope", vocabulary.VARIABLE_SCOPES),
-        (OrgSecretName, "scope", vocabulary.SECRET_SCOPES),
-        (SourceConnection, "type", vocabulary.CONNECTION_TYPES),
-    ],
-)
-def test_every_word_is_used(demo: OrgScope, model: type[App], column: str, words: list[str]) -> None:
-    used = model.objects.filter(organization_id=demo.organization_id).values_list(column, flat=True)
-    assert set(used) == set(words)
+WORDS: list[tuple[Any, str, list[str]]] = [
+    (App, "status", vocabulary.APP_STATUSES),
+    (App, "kind", vocabulary.APP_KINDS),
+    (App, "source_type", vocabulary.SOURCE_TYPES),
+    (Preview, "status", vocabulary.APP_STATUSES),
+    (Deployment, "status", vocabulary.DEPLOYMENT_STATUSES),
+    (Deployment, "trigger", vocabulary.DEPLOYMENT_TRIGGERS),
+    (Domain, "certificate_type", vocabulary.CERTIFICATE_TYPES),
+    (EnvVarName, "scope", vocabulary.VARIABLE_SCOPES),
+    (OrgSecretName, "scope", vocabulary.SECRET_SCOPES),
+    (SourceConnection, "type", vocabulary.CONNECTION_TYPES),
+]
+
+
+def test_every_word_is_used(demo: OrgScope) -> None:
+    for model, column, words in WORDS:
+        used = model.objects.filter(organization_id=demo.organization_id).values_list(column, flat=True)
+        assert set(used) == set(words), (model, column)
 
 
 def test_every_level_of_health_and_state_of_a_certificate_is_there(demo: OrgScope) -> None:

@@ -12,7 +12,7 @@ from apps.tools.fields import ChoiceInput, IdInput, IntegerInput, Text, TextInpu
 from apps.tools.mcp import schemas
 from apps.tools.pages import BEGIN, END, shown
 from apps.tools.registry import TOOLS
-from apps.tools.shapes import Input, Shape
+from apps.tools.shapes import Shape, ToolInput
 
 
 class ThingShape(Shape):
@@ -36,7 +36,7 @@ class GetThing(Tool):
     Output = ThingShape
     example = Example(input={"name": "it's"}, output={"name": "it's"})
 
-    class Input(Input):
+    class Input(ToolInput):
         thingId = IdInput("thg", "a thing")
         name = TextInput(min_length=2, max_length=2000, help_text="This | that.")
         note = TextInput(required=False, max_length=20)

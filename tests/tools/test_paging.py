@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.orgs.callers import SCOPES, Caller
@@ -21,6 +21,7 @@ from apps.tools import calls, paging
 from apps.tools.paging import Page, fit
 from apps.tools.registry import TOOLS
 from tests.api import Api
+from tests.examples import examples
 from tests.factories import START, Fill, make, make_app
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -262,6 +263,7 @@ def test_spellings_that_mean_the_same_are_neighbours() -> None:
     assert fold("\u03c2") == fold("\u03a3")
 
 
+@examples()
 @given(st.text(max_size=30))
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
@@ -336,9 +338,7 @@ CHANGES = st.lists(
     st.tuples(st.sampled_from(["insert", "delete", "rename"]), st.integers(0, 20), st.text("aAbBzZéß😀_", max_size=3)),
     max_size=4,
 )
-WALKS = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+WALKS = examples(40)
 
 
 def walk(page: Callable[[str | None], dict[str, Any]], change: Callable[[], None]) -> list[str]:

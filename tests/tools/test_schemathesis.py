@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 
 from apps.tools.registry import TOOLS
 from tests.api import PREFIX, published
+from tests.examples import examples
 from tests.factories import Fill
 from tests.oauthmcp.contract import PREFIX as OAUTH_PREFIX
 from tests.oauthmcp.grants import REDIRECT_URI, VERIFIER, make_client, make_code, make_member
@@ -44,12 +45,7 @@ METADATA = {
 }
 # RFC 6749 §3.2, RFC 7591 §2: what is unknown, empty or null is not refused there, but passed over.
 OAUTH_CHECKS = [check for check in CHECKS if check is not negative_data_rejection]
-BOUNDS = settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+BOUNDS = settings(examples(60), suppress_health_check=[*settings().suppress_health_check, HealthCheck.filter_too_much])
 schema = schemathesis.openapi.from_dict(json.loads(json.dumps(published())))
 # A body that breaks a rule by its length alone can be too long to be read at all.
 schema.config.checks.negative_data_rejection.expected_statuses.append("413")

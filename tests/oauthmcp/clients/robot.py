@@ -7,8 +7,7 @@ from urllib.parse import urljoin
 import requests
 
 from tests.accounts.visitors import PASSWORD
-
-PATIENCE = 20.0  # seconds
+from tests.patience import patience
 
 
 @dataclass
@@ -57,14 +56,14 @@ def sign_in_and_allow(authorize_url: str, email: str, password: str = PASSWORD, 
         page = _get(browser, authorize_url)
         sign_in = next(form for form in Forms(page.text).found if "login" in dict(form.fields))
         page = browser.post(
-            urljoin(page.url, sign_in.action), sign_in.filled_in(login=email, password=password), timeout=PATIENCE
+            urljoin(page.url, sign_in.action), sign_in.filled_in(login=email, password=password), timeout=patience()
         )
         assert page.status_code == 200, page.text
         consent = next(form for form in Forms(page.text).found if ("decision", "allow") in form.buttons)
         answer = browser.post(
             urljoin(page.url, consent.action),
             [*consent.without("scope", kept=scope), ("decision", "allow")],
-            timeout=PATIENCE,
+            timeout=patience(),
             allow_redirects=False,
         )
         assert answer.status_code == 303, answer.text
@@ -72,6 +71,6 @@ def sign_in_and_allow(authorize_url: str, email: str, password: str = PASSWORD, 
 
 
 def _get(browser: requests.Session, address: str) -> requests.Response:
-    page = browser.get(address, timeout=PATIENCE)
+    page = browser.get(address, timeout=patience())
     assert page.status_code == 200, page.text
     return page

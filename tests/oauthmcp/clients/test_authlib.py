@@ -9,16 +9,21 @@ from authlib.integrations.requests_client import OAuth2Session
 
 from tests.oauthmcp.clients.server import REDIRECT_URI, Server
 from tests.oauthmcp.grants import VERIFIER
+from tests.patience import patience
 
-METHODS = ["none", "client_secret_basic", "client_secret_post"]
+METHODS = [
+    "none",
+    pytest.param("client_secret_basic", marks=pytest.mark.both_databases),
+    "client_secret_post",
+]
 SCOPE = "account:read apps:read"
 
 
 def connect(server: Server, method: str) -> tuple[OAuth2Session, dict[str, Any]]:
-    metadata = requests.get(f"{server.url}/.well-known/oauth-authorization-server", timeout=20).json()
+    metadata = requests.get(f"{server.url}/.well-known/oauth-authorization-server", timeout=patience()).json()
     assert method in metadata["token_endpoint_auth_methods_supported"]
     registration = {"redirect_uris": [REDIRECT_URI], "client_name": "Authlib", "token_endpoint_auth_method": method}
-    registered = requests.post(metadata["registration_endpoint"], json=registration, timeout=20).json()
+    registered = requests.post(metadata["registration_endpoint"], json=registration, timeout=patience()).json()
     session = OAuth2Session(
         registered["client_id"],
         registered.get("client_secret"),

@@ -13,6 +13,7 @@ from mcp.client.auth import OAuthClientProvider
 from apps.oauthmcp.models import AccessToken, Application, Authorization
 from tests.oauthmcp.clients.sdk_app import App
 from tests.oauthmcp.clients.server import Person, Server
+from tests.patience import patience
 
 SCOPES = "account:read apps:read config:read files:read docs:read"
 
@@ -22,7 +23,7 @@ def run(
 ) -> None:
     async def session() -> None:
         provider = app.provider(app.person.server.tool("get_account"), method)
-        async with httpx2.AsyncClient(auth=provider, timeout=20) as client:
+        async with httpx2.AsyncClient(auth=provider, timeout=patience()) as client:
             await use(client, provider)
 
     asyncio.run(session())

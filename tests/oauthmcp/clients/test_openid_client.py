@@ -8,8 +8,7 @@ import pytest
 
 from tests.oauthmcp.clients.node import NODE, PROGRAMS, need_package
 from tests.oauthmcp.clients.server import REDIRECT_URI, Server
-
-PATIENCE = 60.0  # seconds
+from tests.patience import patience
 
 
 def play(server: Server, algorithm: str, method: str) -> dict[str, Any]:
@@ -27,7 +26,7 @@ def play(server: Server, algorithm: str, method: str) -> dict[str, Any]:
         try:
             authorize_url = process.stdout.readline().strip()
             came_back = server.allow(authorize_url) if authorize_url else ""
-            output, errors = process.communicate(came_back + "\n", timeout=PATIENCE)
+            output, errors = process.communicate(came_back + "\n", timeout=patience())
         finally:
             process.kill()
     assert process.returncode == 0, errors

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.orgs.models import Organization
@@ -14,6 +14,7 @@ from apps.platforms.manifest.reader import read_manifest
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import apply
 from apps.platforms.snapshot.check import problems_of
+from tests.examples import examples
 from tests.platforms.snapshots import NOON, app, manifest_platform, project, rich
 
 
@@ -128,7 +129,7 @@ def snapshots(draw: st.DrawFn) -> base.Snapshot:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(snapshot=snapshots())
 def test_any_snapshot_comes_back_from_its_manifest(snapshot: base.Snapshot) -> None:
     if list(problems_of(snapshot)):
@@ -143,7 +144,7 @@ def test_any_snapshot_comes_back_from_its_manifest(snapshot: base.Snapshot) -> N
 
 
 @pytest.mark.django_db
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(snapshot=snapshots())
 def test_any_snapshot_goes_through_the_database_unchanged(snapshot: base.Snapshot) -> None:
     if list(problems_of(snapshot)):

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.sources.docs.chunks import Page, parse, plain, slug
+from tests.examples import examples
 
 
 def headings(page: Page) -> list[tuple[str | None, str | None]]:
@@ -163,6 +164,7 @@ def test_slugs_keep_letters_marks_digits_and_underscores() -> None:
     assert slug(" A b_C (2)? – é! ½ ") == "a-b_c-2--é-"
 
 
+@examples()
 @given(st.lists(st.sampled_from([*"[]()<>`*_~#{}!|-=\"'\\ \n&;a0:.", "```", "<!--", "-->", "---\n", "\n# ", "\x02"])))
 def test_any_text_becomes_a_page(pieces: list[str]) -> None:
     for path in ("a.md", "a.mdx", "a.txt"):

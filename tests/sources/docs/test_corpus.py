@@ -17,6 +17,7 @@ import pytest
 from apps.sources.docs import corpus as docs
 from apps.sources.docs.corpus import Docs, page_url
 from apps.web.exceptions import Unavailable
+from tests.patience import patience
 
 
 class Clock:
@@ -324,7 +325,7 @@ def test_threads_that_start_together_look_and_build_once(
     together = threading.Barrier(8)
 
     def ask(_: int) -> list[str]:
-        together.wait(10)
+        together.wait(patience())
         return paths(searched, "welcome")
 
     with ThreadPoolExecutor(8) as threads:
@@ -345,6 +346,7 @@ print(*(hit.path for hit in searched.search("number", 20)))
 """
 
 
+@pytest.mark.process
 def test_processes_that_start_together_build_once(data: Path, tmp_path: Path) -> None:
     many = write(tmp_path / "d", {f"{n:03}.md": f"# Number {n}\n\nText." for n in range(100)})
     command = [sys.executable, "-c", _PROCESS, str(many), str(data)]
@@ -356,7 +358,7 @@ def test_processes_that_start_together_build_once(data: Path, tmp_path: Path) ->
         for process in processes:
             process.stdin.write("go\n")
             process.stdin.flush()
-        answers = [process.communicate(timeout=60)[0] for process in processes]
+        answers = [process.communicate(timeout=patience())[0] for process in processes]
     finally:
         for process in processes:
             process.kill()

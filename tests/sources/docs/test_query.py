@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from apps.sources.docs import query as docs_query
 from apps.sources.docs.corpus import Docs
 from apps.sources.docs.query import RankedPage, _distance, expression, rank
+from tests.examples import examples
 from tests.sources.docs.test_corpus import write
 
 PAGES = {
@@ -85,11 +86,13 @@ def test_search_syntax_is_only_text(searched: Docs, query: str) -> None:
         assert len(searched.search(query, limit)) <= limit
 
 
+@examples()
 @given(query=st.text(st.characters(exclude_categories=()), max_size=600))
 def test_no_text_breaks_the_search(searched: Docs, query: str) -> None:
     searched.search(query, 5)
 
 
+@examples()
 @given(pieces=st.lists(st.sampled_from([*HOSTILE, "logs", "domains", " ", "database", "rollback"]), max_size=40))
 def test_no_mixture_of_words_and_syntax_breaks_the_search(searched: Docs, pieces: list[str]) -> None:
     for query in ("".join(pieces), " ".join(pieces)):

@@ -9,6 +9,7 @@ from pygit2.enums import FileMode
 
 from apps.sources.git import mirrors
 from apps.sources.git.fetch import FetchFailed, Remote
+from tests.patience import patience
 
 SIGNATURE = pygit2.Signature("Ada", "ada@example.com", 1_700_000_000, 0)
 
@@ -96,7 +97,7 @@ class Network:
     def settle(self) -> None:
         """Wait until nothing runs behind the answers."""
         while running := list(mirrors._single_flight._running.values()):
-            assert not wait(running, timeout=30).not_done
+            assert not wait(running, timeout=patience()).not_done
 
     def _remote_of(self, url: str) -> Remote:
         if url not in self.origins:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from apps.sources.git.chunks import MAX_ESCAPED, chunk_of, escaped_length
 from apps.web.exceptions import InvalidInput
+from tests.examples import examples
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=2000).map(str.encode)
 
@@ -22,6 +23,7 @@ def pieces(data, max_bytes):
         offset = piece.next_offset
 
 
+@examples()
 @given(st.one_of(st.binary(max_size=3000), texts), st.integers(4, 1100))
 def test_the_pieces_together_are_the_file(data, max_bytes):
     found = list(pieces(data, max_bytes))
@@ -31,6 +33,7 @@ def test_the_pieces_together_are_the_file(data, max_bytes):
     assert b"".join(decode(piece.content) for piece in found) == data
 
 
+@examples()
 @given(texts)
 def test_the_escaped_length_is_what_the_renderer_writes(text):
     assert escaped_length(text) == len(orjson.dumps(text.decode())) - 2

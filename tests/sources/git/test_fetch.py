@@ -9,6 +9,7 @@ import pytest
 
 from apps.sources.git import fetch
 from apps.sources.git.fetch import FetchFailed, RefMissing, Remote, fetch_command, remove_leftovers, run
+from tests.patience import patience
 
 REMOTE = Remote("https://git.example.com/a.git", "git.example.com:443:140.82.121.4")
 
@@ -71,7 +72,7 @@ def test_git_inherits_nothing_from_the_server(monkeypatch):
 
 
 def test_a_real_git_refuses_every_other_protocol(tmp_path):
-    fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=10)
+    fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=patience())
     for url in (f"file://{tmp_path}", f"{tmp_path}", "ext::sh -c true", "ssh://127.0.0.1:1/a", "http://127.0.0.1:1/a"):
         with pytest.raises(FetchFailed, match="not allowed"):
             run(
@@ -80,7 +81,7 @@ def test_a_real_git_refuses_every_other_protocol(tmp_path):
 
 
 def test_a_redirect_is_not_followed(tmp_path):
-    fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=10)
+    fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=patience())
     asked = []
 
     class Redirecting(BaseHTTPRequestHandler):
@@ -98,17 +99,17 @@ def test_a_redirect_is_not_followed(tmp_path):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         remote = Remote(f"http://127.0.0.1:{server.server_port}/a.git", None, "http")
         with pytest.raises(FetchFailed, match="302"):
-            run(fetch_command(remote, "HEAD", "refs/mirror/a", path=os.environ["PATH"]), tmp_path, seconds=10)
+            run(fetch_command(remote, "HEAD", "refs/mirror/a", path=os.environ["PATH"]), tmp_path, seconds=patience())
         server.shutdown()
     assert asked == ["/a.git/info/refs?service=git-upload-pack"]
 
 
 @pytest.mark.parametrize("name", ["--upload-pack=touch pwned", "-u", "--output=x"])
 def test_what_looks_like_an_option_is_only_a_name_to_git(tmp_path, name):
-    fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=10)
+    fetch.run(fetch.Command(("git", "init", "--quiet", "--bare", "."), os.environ), tmp_path, seconds=patience())
     command = fetch_command(Remote(name, None, "file"), "refs/heads/main", "refs/mirror/a", path=os.environ["PATH"])
     with pytest.raises(FetchFailed, match="strange pathname"):
-        run(command, tmp_path, seconds=10)
+        run(command, tmp_path, seconds=patience())
     assert not (tmp_path / "pwned").exists()
 
 
@@ -117,12 +118,12 @@ def test_a_fetch_that_takes_too_long_is_killed_with_everything_it_started(tmp_pa
     reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
     path = fake_git(f"exec 9>{tmp_path}/alive; sleep 600 & echo started >&9; wait")
     with pytest.raises(FetchFailed, match="took longer"):
-        run(fetch_command(REMOTE, "HEAD", "refs/mirror/a", path=path), tmp_path, seconds=0.5)
+        run(fetch_command(REMOTE, "HEAD", "refs/mirror/a", path=path), tmp_path, seconds=patience(0.2))
     assert os.read(reader, 100) == b"started\n"
     # The pipe ends when the last process that holds it has ended.
     poll = select.poll()
     poll.register(reader, 0)
-    assert poll.poll(5000)
+    assert poll.poll(1000 * patience())
     assert os.read(reader, 1) == b""
     os.close(reader)
 
@@ -148,7 +149,7 @@ def test_a_git_that_talks_without_end_is_stopped_and_not_remembered_whole(tmp_pa
 def test_a_missing_ref_is_told_from_any_other_failure(tmp_path, fake_git, said, expected):
     path = fake_git(f'echo "{said}" >&2; exit 128')
     with pytest.raises(FetchFailed) as failure:
-        run(fetch_command(REMOTE, "HEAD", "refs/mirror/a", path=path), tmp_path, seconds=10)
+        run(fetch_command(REMOTE, "HEAD", "refs/mirror/a", path=path), tmp_path, seconds=patience())
     assert type(failure.value) is expected
 
 
@@ -156,7 +157,7 @@ def test_every_file_that_git_writes_is_capped(tmp_path, fake_git, monkeypatch):
     monkeypatch.setattr(fetch, "MAX_PACK_BYTES", 10 * 512)
     path = fake_git("exec head -c 100000 /dev/zero > big")
     with pytest.raises(FetchFailed):
-        run(fetch_command(REMOTE, "HEAD", "refs/mirror/a", path=path), tmp_path, seconds=10)
+        run(fetch_command(REMOTE, "HEAD", "refs/mirror/a", path=path), tmp_path, seconds=patience())
     assert (tmp_path / "big").stat().st_size == 10 * 512
 
 

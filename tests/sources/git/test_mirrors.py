@@ -15,6 +15,7 @@ from apps.sources.git import single_flight as turns
 from apps.sources.git.fetch import FetchFailed
 from apps.sources.git.mirrors import Mirror
 from apps.web.exceptions import InvalidInput, Unavailable
+from tests.patience import patience
 from tests.sources.git.origins import Network
 
 URL = "https://git.example.com/acme/shop.git"
@@ -61,6 +62,7 @@ def test_eight_callers_at_once_share_one_fetch(network, origin):
     assert len(network.runs) == 1
 
 
+@pytest.mark.process
 def test_processes_share_one_fetch_too(network, origin, settings):
     sha = origin.commit({"a": "1"})
     script = f"""
@@ -77,7 +79,7 @@ print(mirrors.Mirror({URL!r}, "org_1").latest("main").commit)
         subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=os.getcwd(), text=True)
         for _ in range(4)
     ]
-    assert [process.communicate(timeout=60)[0].strip() for process in processes] == [sha] * 4
+    assert [process.communicate(timeout=patience())[0].strip() for process in processes] == [sha] * 4
     generation = Mirror(URL, "org_1").generation()
     assert len(list(generation.glob("objects/pack/*.pack"))) == 1
 
@@ -235,7 +237,7 @@ def test_a_caller_waits_only_so_long_and_the_fetch_goes_on(network, origin, monk
     real = mirrors.run
 
     def slow(*arguments, **options):
-        assert gate.wait(30)
+        assert gate.wait(patience())
         real(*arguments, **options)
 
     monkeypatch.setattr(mirrors, "run", slow)
@@ -403,11 +405,11 @@ def test_git_connects_to_the_pinned_address_and_nowhere_else(tmp_path):
             fetch.Remote(destination.url, pinned.curl_resolve), "HEAD", "refs/mirror/a", path=os.environ["PATH"]
         )
         with ThreadPoolExecutor(1) as pool:
-            ended = pool.submit(fetch.run, command, tmp_path, seconds=10)
+            ended = pool.submit(fetch.run, command, tmp_path, seconds=patience())
             connection, _ = server.accept()
             hello = connection.recv(1024)
             connection.close()
             with pytest.raises(FetchFailed):
-                ended.result(20)
+                ended.result(patience())
     assert b"pinned.invalid" in hello  # TLS names the host, not the address
     assert not outbound.is_reachable("127.0.0.1", [ip_network("10.0.0.0/8")])

@@ -6,14 +6,14 @@ from base64 import b64decode
 
 import pygit2
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
 from apps.sources.git import repository as git
 from apps.sources.git.repository import Entry, Location, open_repository
 from apps.web.exceptions import InvalidInput, Unavailable
+from tests.examples import examples
 from tests.sources.git.origins import SIGNATURE, Link, Network, Origin, Submodule
 
 URL = "https://git.example.com/acme/shop.git"
@@ -395,7 +395,7 @@ def test_a_file_is_read_in_pieces(checkout):
         st.binary(max_size=5000), st.text(max_size=3000).map(lambda text: text.encode("utf-8", "replace"))
     )
 )
-@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@examples(25)
 def test_the_pieces_of_a_blob_are_its_bytes(checkout, content):
     checkout.repository.references.create(
         "refs/heads/main",

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.tools.registry import TOOLS
+from tests.examples import examples
 from tests.tools.mcp.speaking import HEADERS, MODERN, MODERN_REQUEST, VERSIONS, Mcp, meta
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -51,12 +52,7 @@ HEADER_SETS = st.fixed_dictionaries(
         "accept": HEADER,
     },
 )
-BOUNDS = settings(
-    max_examples=300,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+BOUNDS = examples(300)
 
 
 def one_answer(response: Any) -> None:

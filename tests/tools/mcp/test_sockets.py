@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.config.conftest import data_dir  # noqa: F401  # the fixture
 from tests.config.server import LOCAL, Answer, Server, gunicorn, request_bytes
 from tests.tools.mcp.speaking import MODERN, MODERN_REQUEST, REQUEST, check_answer
 
@@ -16,7 +15,7 @@ KIB = 1024
 
 
 @pytest.fixture(scope="module")
-def server(data_dir: Path) -> Iterator[Server]:  # noqa: F811
+def server(data_dir: Path) -> Iterator[Server]:
     """One worker with its threads, in local, where the bearer sees acme."""
     with gunicorn(LOCAL | {"DATA_DIR": str(data_dir), "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "acme"}) as server:
         yield server

@@ -1,0 +1,95 @@
+"""Which cases run where: on PostgreSQL those that reach rows, as their fixtures tell, and none can escape the rule."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import pytest
+from django.conf import settings
+from pytest_django.plugin import blocking_manager_key
+
+# fast: SQLite in this process, for the inner loop. soak: what is too long for every run.
+RUN = os.environ.get("TEST_RUN", "whole")
+# Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
+# what all other cases show; of these, those that are marked with `both_databases` show that the way there works too.
+OUTSIDE = ("tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
+# What pytest-django opens the database for, asked for by the case itself or by another fixture.
+OPEN_ROWS = {"django_db_setup", "live_server"}
+# Programs that tests start, and servers that they talk to.
+OPEN_PROCESSES = {"live_server", "databases"}
+
+
+def is_postgresql() -> bool:
+    return str(settings.DATABASES["default"]["ENGINE"]).endswith("postgresql")
+
+
+def reaches_rows(item: pytest.Item) -> bool:
+    return has_marker(item, "django_db") or not OPEN_ROWS.isdisjoint(fixtures(item))
+
+
+def is_outside(item: pytest.Item) -> bool:
+    return item.nodeid.startswith(OUTSIDE)
+
+
+def opens_processes(item: pytest.Item) -> bool:
+    return is_outside(item) or has_marker(item, "process") or not OPEN_PROCESSES.isdisjoint(fixtures(item))
+
+
+def runs_here(item: pytest.Item) -> bool:
+    if RUN == "fast" and opens_processes(item):
+        return False
+    if RUN != "soak" and has_marker(item, "soak"):
+        return False
+    if is_postgresql():
+        return reaches_rows(item) and (not is_outside(item) or RUN == "soak" or has_marker(item, "both_databases"))
+    return True
+
+
+def has_marker(item: pytest.Item, name: str) -> bool:
+    return item.get_closest_marker(name) is not None
+
+
+def fixtures(item: pytest.Item) -> list[str]:
+    """Also those that other fixtures ask for."""
+    return getattr(item, "fixturenames", [])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left_out = [item for item in items if not runs_here(item)]
+    # Slow ones first, so that in the end no worker waits for one that has only begun.
+    items[:] = sorted(filter(runs_here, items), key=opens_processes, reverse=True)
+    config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Nothing of what ARGS name may reach rows. That they name anything has been seen on SQLite."""
+    if is_postgresql() and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+        session.exitstatus = pytest.ExitCode.OK
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    with guarded(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with guarded(item):
+        return (yield)
+
+
+@contextmanager
+def guarded(item: pytest.Item) -> Iterator[None]:
+    """A case that would be left out on PostgreSQL has no way to a connection on SQLite either."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not reaches_rows(item):
+            patch.setattr(item.config.stash[blocking_manager_key], "unblock", refuse)
+        yield
+
+
+def refuse() -> NoReturn:
+    pytest.fail("This case reaches rows, and PostgreSQL's run would not know: let it name a fixture such as `db`.")

@@ -1,0 +1,77 @@
+"""Which cases run where is decided by their fixtures, and no case gets round the decision."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests import selection
+from tests.config.server import BASE_DIR
+
+
+def case(nodeid: str = "tests/x.py::test_x", fixtures: str = "", markers: str = "") -> Any:
+    has = markers.split()
+    return SimpleNamespace(
+        nodeid=nodeid, fixturenames=fixtures.split(), get_closest_marker=lambda name: name if name in has else None
+    )
+
+
+def test_a_case_without_rows_is_kept_from_them(django_db_blocker: Any) -> None:
+    with pytest.raises(pytest.fail.Exception, match="PostgreSQL's run would not know"):
+        django_db_blocker.unblock()
+
+
+def test_a_case_with_rows_reaches_them(db: None, django_db_blocker: Any) -> None:
+    with django_db_blocker.unblock():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("found", "reaches"),
+    [
+        (case(), False), (case(fixtures="tmp_path monkeypatch"), False), (case(markers="spec"), False),
+        (case(markers="django_db"), True), (case(fixtures="acme db django_db_setup"), True),
+        (case(fixtures="live_server"), True),
+    ],
+)  # fmt: skip
+def test_fixtures_and_markers_tell_who_reaches_rows(found: Any, reaches: bool) -> None:
+    assert selection.reaches_rows(found) is reaches
+
+
+@pytest.mark.parametrize("fixture", ["db", "transactional_db", "acme", "api", "operator"])
+def test_the_fixtures_of_rows_are_known_by_what_they_ask_for(request: pytest.FixtureRequest, fixture: str) -> None:
+    names = request.session._fixturemanager.getfixtureclosure(request.node.parent, (fixture,), ())[0]
+    assert selection.reaches_rows(case(fixtures=" ".join(names)))
+
+
+@pytest.mark.parametrize(
+    ("run", "is_postgresql", "found", "runs"),
+    [
+        ("whole", False, case(), True), ("whole", False, case(fixtures="live_server"), True),
+        ("whole", True, case(), False), ("whole", True, case(fixtures="django_db_setup"), True),
+        ("whole", True, case("tests/browser/test_x.py::test_x", "live_server"), False),
+        ("whole", True, case("tests/browser/test_x.py::test_x", "live_server", "both_databases"), True),
+        ("soak", True, case("tests/browser/test_x.py::test_x", "live_server"), True),
+        ("whole", False, case(markers="soak"), False), ("soak", False, case(markers="soak"), True),
+        ("fast", False, case(fixtures="django_db_setup"), True), ("fast", False, case(fixtures="live_server"), False),
+        ("fast", False, case(fixtures="databases"), False), ("fast", False, case(markers="process"), False),
+        ("fast", False, case("tests/conformance/test_x.py::test_x"), False),
+    ],
+)  # fmt: skip
+def test_every_run_has_its_cases(
+    monkeypatch: pytest.MonkeyPatch, run: str, is_postgresql: bool, found: Any, runs: bool
+) -> None:
+    monkeypatch.setattr(selection, "RUN", run)
+    monkeypatch.setattr(selection, "is_postgresql", lambda: is_postgresql)
+    assert selection.runs_here(found) is runs
+
+
+def test_whoever_serves_a_database_in_a_file_opens_processes(request: pytest.FixtureRequest) -> None:
+    names = request.session._fixturemanager.getfixtureclosure(request.node.parent, ("data_dir",), ())[0]
+    assert selection.opens_processes(case(fixtures=" ".join(names)))
+
+
+def test_the_folders_of_other_peoples_programs_are_there() -> None:
+    for folder in selection.OUTSIDE:
+        assert list(Path(BASE_DIR, folder).glob("test_*.py")), folder
