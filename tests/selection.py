@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from pytest_django.plugin import blocking_manager_key
 
-# fast: SQLite in this process, for the inner loop. soak: what is too long for every run.
+# fast: SQLite, in this process, without made-up inputs. soak: what is too long for every run.
 RUN = os.environ.get("TEST_RUN", "whole")
 # Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
 # what all other cases show; of these, those that are marked with `both_databases` show that the way there works too.
@@ -37,7 +37,7 @@ def opens_processes(item: pytest.Item) -> bool:
 
 
 def runs_here(item: pytest.Item) -> bool:
-    if RUN == "fast" and opens_processes(item):
+    if RUN == "fast" and (opens_processes(item) or has_marker(item, "hypothesis")):
         return False
     if RUN != "soak" and has_marker(item, "soak"):
         return False

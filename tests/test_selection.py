@@ -56,6 +56,7 @@ def test_the_fixtures_of_rows_are_known_by_what_they_ask_for(request: pytest.Fix
         ("whole", False, case(markers="soak"), False), ("soak", False, case(markers="soak"), True),
         ("fast", False, case(fixtures="django_db_setup"), True), ("fast", False, case(fixtures="live_server"), False),
         ("fast", False, case(fixtures="databases"), False), ("fast", False, case(markers="process"), False),
+        ("fast", False, case(markers="hypothesis"), False),
         ("fast", False, case("tests/conformance/test_x.py::test_x"), False),
     ],
 )  # fmt: skip
