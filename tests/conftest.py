@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
+from django.db import connection
 from django.db.models.signals import post_migrate
 from django.test import Client
 
@@ -38,6 +39,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     post_migrate.connect(bring_back, sender=apps.get_app_config("oauthmcp"))
     yield
     post_migrate.disconnect(bring_back, sender=apps.get_app_config("oauthmcp"))
+    with django_db_blocker.unblock():
+        end_other_sessions()
+
+
+def end_other_sessions() -> None:
+    """A server's thread may still hold a connection, and PostgreSQL drops no database that somebody uses."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture(scope="session")

@@ -59,4 +59,4 @@ def test_the_mcp_address_answers_with_the_tools(demo: tuple[str, str]) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
     headers = {"Authorization": "Bearer porthole-local-dev", "Content-Type": "application/json"}
     with urlopen(Request(url, body, headers), timeout=patience()) as answer:
-        assert [tool["name"] for tool in json.load(answer)["result"]["tools"]] == [*TOOLS]
+        assert {tool["name"] for tool in json.load(answer)["result"]["tools"]} == {*TOOLS}
