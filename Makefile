@@ -7,8 +7,7 @@ BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
 MANAGE := $(LOCAL) $(BIN)/python manage.py
-# One more than there are cores: many cases wait for a browser or a program.
-PYTEST := $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
 SQLITE := env -u DATABASE_URL -u DATABASE_URL_FILE
 POSTGRESQL := $(BIN)/python bin/postgres.py --
 # For example: make test ARGS="-k cursor"

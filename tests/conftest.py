@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.api import Api
 from tests.config.server import make_databases
 from tests.factories import Fill, fill
 from tests.operators import client_of
+from tests.patience import patience
 
 
 def pytest_configure() -> None:
@@ -45,12 +47,17 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 def end_other_sessions() -> None:
     """A server's thread may still hold a connection, and PostgreSQL drops no database that somebody uses."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
+    if connection.vendor != "postgresql":
+        return
+    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT pg_terminate_backend(pid) {others}")
+        deadline = time.monotonic() + patience()
+        while time.monotonic() < deadline:
+            cursor.execute(f"SELECT 1 {others}")
+            if cursor.fetchone() is None:
+                break
+            time.sleep(0.05)  # they end when they have heard of it
 
 
 @pytest.fixture(scope="session")

@@ -88,9 +88,9 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    program = shutil.which("chromium")
+    program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if program is None:
-        pytest.fail("Chromium is missing: install Debian's package with `apt-get install chromium`.", pytrace=False)
+        pytest.fail("Chromium is missing: install Debian's package chromium-headless-shell.", pytrace=False)
     with sync_playwright() as playwright:
         # Playwright keeps an event loop in this thread, where Django would refuse to use the database.
         before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")

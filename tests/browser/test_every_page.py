@@ -23,8 +23,9 @@ def test_a_page_fits_and_anybody_can_use_it(visit: Visit, page: Page) -> None:
     if page.status >= 400:
         visit.complaints.clear()  # Chromium writes that the page has this status
 
-    for width in (320, 1280):
-        for scheme in ("light", "dark"):
+    # What differs in the dark are colours, and they are the same at every width.
+    for width, schemes in ((320, ("light",)), (1280, ("light", "dark"))):
+        for scheme in schemes:
             visit.page.set_viewport_size({"width": width, "height": 800})
             visit.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             if SCREENSHOTS:
