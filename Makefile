@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-fast soak check check-code openapi docs bench requirements packages environment npm-packages
+.PHONY: help run test test-fast soak audit sbom check check-code openapi docs bench requirements packages environment npm-packages
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
@@ -50,6 +50,12 @@ docs: environment ## Rewrite what README.md and docs/ say of tools, from the too
 
 bench: environment ## Compare the cost of an answer with plain Django and DRF views, on PostgreSQL
 	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/bench.py $(ARGS)
+
+audit: environment npm-packages ## Ask for known vulnerabilities in what is pinned
+	@$(BIN)/python bin/audit.py
+
+sbom: environment ## Write what an installation is made of to build/porthole.cdx.json (CycloneDX)
+	@bin/sbom
 
 requirements: environment ## Pin what pyproject.toml asks for, with hashes
 	bin/requirements $(ARGS)

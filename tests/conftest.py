@@ -3,7 +3,6 @@
 import fcntl
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
-from django.db import connection
+from django.db import connections
 from django.db.models.signals import post_migrate
 from django.test import Client
 
@@ -21,7 +20,6 @@ from tests.api import Api
 from tests.config.server import make_databases
 from tests.factories import Fill, fill
 from tests.operators import client_of
-from tests.patience import patience
 
 
 def pytest_configure() -> None:
@@ -41,23 +39,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     post_migrate.connect(bring_back, sender=apps.get_app_config("oauthmcp"))
     yield
     post_migrate.disconnect(bring_back, sender=apps.get_app_config("oauthmcp"))
-    with django_db_blocker.unblock():
-        end_other_sessions()
-
-
-def end_other_sessions() -> None:
-    """A server's thread may still hold a connection, and PostgreSQL drops no database that somebody uses."""
-    if connection.vendor != "postgresql":
-        return
-    others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT pg_terminate_backend(pid) {others}")
-        deadline = time.monotonic() + patience()
-        while time.monotonic() < deadline:
-            cursor.execute(f"SELECT 1 {others}")
-            if cursor.fetchone() is None:
-                break
-            time.sleep(0.05)  # they end when they have heard of it
+    # Playwright's event loop gave this thread connections that pytest-django does not see, and PostgreSQL drops no
+    # database that somebody uses.
+    connections.close_all()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ config/openapi.py composes this with the parts of other apps.
 from typing import Any
 
 from apps.orgs.callers import SCOPES
-from apps.web.openapi import ALLOW, RETRY_AFTER
+from apps.web.openapi import ALLOW, RETRY_AFTER, list_of, object_of, one_of, text
 
 PREFIX = "/api/auth/mcp/"
 TAG = {
@@ -31,73 +31,55 @@ def security_scheme(server: str) -> dict[str, Any]:
     }
 
 
-def _text(description: str, length: int = 4096, **more: Any) -> dict[str, Any]:
-    return {"type": "string", "maxLength": length, "description": description, **more}
-
-
-def _one_of(description: str, *values: str) -> dict[str, Any]:
-    return {"type": "string", "enum": list(values), "description": description}
-
-
-def _list_of(item: dict[str, Any], description: str, **more: Any) -> dict[str, Any]:
-    return {"type": "array", "items": item, "description": description, **more}
-
-
-def _object(properties: dict[str, Any], required: list[str], description: str, **more: Any) -> dict[str, Any]:
-    return {"type": "object", "description": description, "properties": properties, "required": required, **more}
-
-
 CLOSED = {"additionalProperties": False}
-CLIENT_ID = _text("The client identifier.", 255)
-SCOPE = _text("Space-separated scopes. Unknown ones are ignored.")
-RESOURCE = _text("Resource indicator (RFC 8707): this installation's address, or that with `/mcp` or `/api/v1`.")
-REDIRECT_URI = _text(
+CLIENT_ID = text("The client identifier.", 255)
+SCOPE = text("Space-separated scopes. Unknown ones are ignored.")
+RESOURCE = text("Resource indicator (RFC 8707): this installation's address, or that with `/mcp` or `/api/v1`.")
+REDIRECT_URI = text(
     "https; http for 127.0.0.1, [::1] and localhost; or a private-use scheme, such as `com.example.app:/done`.", 2000
 )
-AUTH_METHOD = _one_of(
+AUTH_METHOD = one_of(
     "Client authentication method of the token endpoint: `none` for public clients, HTTP Basic, or the secret in the "
     "body. Default of a registration: `client_secret_basic`.",
     "none",
     "client_secret_basic",
     "client_secret_post",
 )
-SECRET = _text("The client secret, unless HTTP Basic is used.")
+SECRET = text("The client secret, unless HTTP Basic is used.")
 METADATA: dict[str, Any] = {
-    "redirect_uris": _list_of(REDIRECT_URI, "Redirect URIs.", minItems=1, maxItems=10),
-    "client_name": _text("Name shown on the consent page.", 100),
+    "redirect_uris": list_of(REDIRECT_URI, "Redirect URIs.", minItems=1, maxItems=10),
+    "client_name": text("Name shown on the consent page.", 100),
     "token_endpoint_auth_method": AUTH_METHOD,
-    "grant_types": _list_of(
-        _text("A grant type.", 100), "`authorization_code`, and `refresh_token` for refresh tokens."
-    ),
-    "response_types": _list_of(_text("A response type.", 100), "`code`."),
-    "scope": _text("Space-separated scopes that the client may request.", 1000),
-    "client_uri": _text("URL of the client's home page; https.", 2000),
-    "logo_uri": _text("URL of its logo; https. Stored, never shown.", 2000),
-    "tos_uri": _text("URL of its terms of service; https.", 2000),
-    "policy_uri": _text("URL of its privacy policy; https.", 2000),
-    "software_id": _text("Identifier of the software, the same for all its instances.", 255),
-    "software_version": _text("Version of the software.", 255),
-    "application_type": _one_of("Web or native application.", "web", "native"),
+    "grant_types": list_of(text("A grant type.", 100), "`authorization_code`, and `refresh_token` for refresh tokens."),
+    "response_types": list_of(text("A response type.", 100), "`code`."),
+    "scope": text("Space-separated scopes that the client may request.", 1000),
+    "client_uri": text("URL of the client's home page; https.", 2000),
+    "logo_uri": text("URL of its logo; https. Stored, never shown.", 2000),
+    "tos_uri": text("URL of its terms of service; https.", 2000),
+    "policy_uri": text("URL of its privacy policy; https.", 2000),
+    "software_id": text("Identifier of the software, the same for all its instances.", 255),
+    "software_version": text("Version of the software.", 255),
+    "application_type": one_of("Web or native application.", "web", "native"),
 }
 STORED = ("redirect_uris", "token_endpoint_auth_method", "grant_types", "response_types")  # registered in any case
 SCHEMAS: dict[str, Any] = {
-    "OAuthError": _object(
+    "OAuthError": object_of(
         {
-            "error": _text("Error code, such as `invalid_grant`.", 100),
-            "error_description": _text("Human-readable description.", 1000),
+            "error": text("Error code, such as `invalid_grant`.", 100),
+            "error_description": text("Human-readable description.", 1000),
         },
         ["error"],
         "Error response (RFC 6749 §5.2).",
         **CLOSED,
     ),
-    "ClientRegistration": _object(
+    "ClientRegistration": object_of(
         METADATA, ["redirect_uris"], "Client metadata (RFC 7591 §2). Unknown members are ignored."
     ),
-    "ClientInformation": _object(
+    "ClientInformation": object_of(
         {
             "client_id": CLIENT_ID,
             "client_id_issued_at": {"type": "integer", "description": "Time of issue, in seconds since 1970."},
-            "client_secret": _text("The client secret, of confidential clients. Shown only here.", 255),
+            "client_secret": text("The client secret, of confidential clients. Shown only here.", 255),
             "client_secret_expires_at": {"type": "integer", "description": "0: the secret does not expire."},
             **METADATA,
         },
@@ -105,38 +87,38 @@ SCHEMAS: dict[str, Any] = {
         "Client information response (RFC 7591 §3.2.1). Omitted metadata is left out.",
         **CLOSED,
     ),
-    "TokenRequest": _object(
+    "TokenRequest": object_of(
         {
-            "grant_type": _one_of("The grant type.", "authorization_code", "refresh_token"),
-            "code": _text("For `authorization_code`: the authorization code."),
-            "code_verifier": _text("For `authorization_code`: the code verifier (RFC 7636 §4.1)."),
-            "redirect_uri": _text("For `authorization_code`: as in the authorization request; optional.", 2000),
-            "refresh_token": _text("For `refresh_token`: the latest refresh token."),
+            "grant_type": one_of("The grant type.", "authorization_code", "refresh_token"),
+            "code": text("For `authorization_code`: the authorization code."),
+            "code_verifier": text("For `authorization_code`: the code verifier (RFC 7636 §4.1)."),
+            "redirect_uri": text("For `authorization_code`: as in the authorization request; optional.", 2000),
+            "refresh_token": text("For `refresh_token`: the latest refresh token."),
             "client_id": CLIENT_ID,
             "client_secret": SECRET,
-            "scope": _text("For `refresh_token`: a space-separated subset of the granted scopes."),
+            "scope": text("For `refresh_token`: a space-separated subset of the granted scopes."),
             "resource": RESOURCE,
         },
         ["grant_type"],
         "Access token request (RFC 6749 §4.1.3, §6).",
     ),
-    "TokenResponse": _object(
+    "TokenResponse": object_of(
         {
-            "access_token": _text("The access token; send it as `Authorization: Bearer …`.", 255),
-            "token_type": _one_of("The token type.", "Bearer"),
+            "access_token": text("The access token; send it as `Authorization: Bearer …`.", 255),
+            "token_type": one_of("The token type.", "Bearer"),
             "expires_in": {"type": "integer", "description": "Lifetime in seconds."},
-            "refresh_token": _text("The refresh token. Rotated on each use: keep the latest.", 255),
-            "scope": _text("The granted scopes, which may be fewer than requested.", 200),
+            "refresh_token": text("The refresh token. Rotated on each use: keep the latest.", 255),
+            "scope": text("The granted scopes, which may be fewer than requested.", 200),
         },
         ["access_token", "token_type", "expires_in", "scope"],
         "Access token response (RFC 6749 §5.1).",
         **CLOSED,
     ),
-    "Nothing": _object({}, [], "An empty object.", **CLOSED),
-    "RevocationRequest": _object(
+    "Nothing": object_of({}, [], "An empty object.", **CLOSED),
+    "RevocationRequest": object_of(
         {
-            "token": _text("An access token or a refresh token."),
-            "token_type_hint": _text("`access_token` or `refresh_token`; optional."),
+            "token": text("An access token or a refresh token."),
+            "token_type_hint": text("`access_token` or `refresh_token`; optional."),
             "client_id": CLIENT_ID,
             "client_secret": SECRET,
         },
@@ -240,19 +222,19 @@ _AUTHORIZE = _operation(
     "The browser is redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss` "
     "(RFC 6749 §4.1, RFC 9207). The code is valid for 60 seconds.",
     parameters=[
-        _parameter("response_type", _one_of("The response type.", "code"), required=True),
+        _parameter("response_type", one_of("The response type.", "code"), required=True),
         _parameter("client_id", CLIENT_ID, required=True),
         _parameter("redirect_uri", REDIRECT_URI | {"description": "A registered redirect URI."}),
         _parameter("scope", SCOPE | {"description": "Space-separated scopes. Default: all."}),
-        _parameter("state", _text("Returned unchanged.")),
+        _parameter("state", text("Returned unchanged.")),
         _parameter(
             "code_challenge",
-            _text("SHA-256 of code_verifier in base64url (RFC 7636 §4.2).", 43, pattern="^[A-Za-z0-9_-]{43}$"),
+            text("SHA-256 of code_verifier in base64url (RFC 7636 §4.2).", 43, pattern="^[A-Za-z0-9_-]{43}$"),
             required=True,
         ),
-        _parameter("code_challenge_method", _one_of("The code challenge method.", "S256"), required=True),
+        _parameter("code_challenge_method", one_of("The code challenge method.", "S256"), required=True),
         _parameter("resource", RESOURCE),
-        _parameter("prompt", _text("`none`: show no page, which always ends in an error, as consent is required.")),
+        _parameter("prompt", text("`none`: show no page, which always ends in an error, as consent is required.")),
     ],
     responses={
         "200": {"description": "The consent page.", "content": PAGE},

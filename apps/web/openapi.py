@@ -24,3 +24,19 @@ RETRY_AFTER: dict[str, Any] = {
 ALLOW: dict[str, Any] = {
     "Allow": {"description": "The allowed methods.", "required": True, "schema": {"type": "string"}}
 }
+
+
+def text(description: str, length: int = 4096, **more: Any) -> dict[str, Any]:
+    return {"type": "string", "maxLength": length, "description": description, **more}
+
+
+def one_of(description: str, *values: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(values), "description": description}
+
+
+def list_of(item: dict[str, Any], description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "array", "items": item, "description": description, **more}
+
+
+def object_of(properties: dict[str, Any], required: list[str], description: str, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "description": description, "properties": properties, "required": required, **more}

@@ -299,15 +299,3 @@ def fields_of(record: type) -> dict[str, Field]:
         bound = next(part for part in get_args(hints[field.name]) if isinstance(part, Bound))
         fields[field.name] = Field(bound, None if missing else field.default, missing)
     return fields
-
-
-def with_times_moved(value: Any, by: Any) -> Any:
-    """A copy of a snapshot (or of what is in one) with every time moved by a timedelta."""
-    if isinstance(value, datetime):
-        return value + by
-    if isinstance(value, tuple):
-        return tuple(with_times_moved(item, by) for item in value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        moved = {field.name: with_times_moved(getattr(value, field.name), by) for field in dataclasses.fields(value)}
-        return dataclasses.replace(value, **moved)
-    return value

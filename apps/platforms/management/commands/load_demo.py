@@ -1,5 +1,6 @@
 """Loads the two demo organizations, the catalogue of templates and the demo user. Local installations only."""
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from apps.orgs.models import Membership, Organization, Platform, User
 from apps.orgs.models.people import fold_email
 from apps.platforms.management.files import manifest_in
 from apps.platforms.snapshot.apply import apply, apply_catalogue
-from apps.platforms.snapshot.base import Snapshot, with_times_moved
+from apps.platforms.snapshot.base import Snapshot
 from apps.platforms.snapshot.differences import Changes
 
 FOLDER = Path(__file__).resolve().parents[2] / "demo"
@@ -59,8 +60,20 @@ def _moved(file: Path, now: datetime) -> Snapshot:
     if manifest.as_of is None:
         raise CommandError(f"{file} needs asOf.")
     days = (now.astimezone(UTC).date() - manifest.as_of.date()).days
-    moved: Snapshot = with_times_moved(manifest.snapshot, timedelta(days=days))
+    moved: Snapshot = _with_times_moved(manifest.snapshot, timedelta(days=days))
     return moved
+
+
+def _with_times_moved(value: Any, by: timedelta) -> Any:
+    """A copy of a snapshot (or of what is in one) with every time moved by a timedelta."""
+    if isinstance(value, datetime):
+        return value + by
+    if isinstance(value, tuple):
+        return tuple(_with_times_moved(item, by) for item in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        moved = {field.name: _with_times_moved(getattr(value, field.name), by) for field in dataclasses.fields(value)}
+        return dataclasses.replace(value, **moved)
+    return value
 
 
 def _user() -> User:
