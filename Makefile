@@ -52,6 +52,7 @@ bench: environment ## Compare the cost of an answer with plain Django and DRF vi
 	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/bench.py $(ARGS)
 
 audit: environment npm-packages ## Ask for known vulnerabilities in what is pinned
+	@bin/auditors
 	@$(BIN)/python bin/audit.py
 
 sbom: environment ## Write what an installation is made of to build/porthole.cdx.json (CycloneDX)
