@@ -51,8 +51,9 @@ class AppScope:
             previews = previews.filter(status=status)
         newest = Deployment.objects.filter(preview_id=OuterRef("id")).order_by("-created_at", "-id").values("id")[:1]
         return Rows(
-            previews.values(*PREVIEW_COLUMNS, **APPLICATION_ID, last_deployment_id=Subquery(newest)),
+            previews.values(*PREVIEW_COLUMNS, last_deployment_id=Subquery(newest)),
             order=("-created_at", "-id"),
+            finish=self._finish,
         )
 
     def deployments(
@@ -69,7 +70,7 @@ class AppScope:
         if until is not None:
             deployments = deployments.filter(created_at__lt=until)
         return Rows(
-            deployments.values(*DEPLOYMENT_COLUMNS, **APPLICATION_ID),
+            deployments.values(*DEPLOYMENT_COLUMNS),
             order=("-created_at", "-id"),
             finish=self._finish_deployments,
         )
@@ -116,7 +117,13 @@ class AppScope:
             raise Missing("preview")
         return preview_id
 
+    def _finish(self, rows: list[Row]) -> None:
+        """The contract says applicationId; what tools read is called so too."""
+        for row in rows:
+            row["application_id"] = self.id
+
     def _finish_deployments(self, deployments: list[Row]) -> None:
+        self._finish(deployments)
         for row in deployments:
             started, finished = row["started_at"], row["finished_at"]
             both = started is not None and finished is not None
@@ -148,8 +155,6 @@ DOMAIN_COLUMNS = (
     "id", "external_id", "host", "path", "https", "port", "certificate_type", "is_enabled", "preview_id", "created_at",
     "edge__dns_status", "edge__tls_not_after", "edge__tls_is_valid", "edge__checked_at",
 )  # fmt: skip
-# The contract says applicationId; what tools read is called so too.
-APPLICATION_ID = {"application_id": F("app_id")}
 PREVIEW_COLUMNS = (
     "id", "external_id", "pull_request_number", "pull_request_title", "pull_request_url", "branch", "url",
     "status", "upstream_status", "created_at", "expires_at",

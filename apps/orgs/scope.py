@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from apps.orgs.app_scope import AppScope
 from apps.orgs.models import (
@@ -48,7 +48,7 @@ class OrgScope:
             apps = apps.filter(environment_id=self._existing(Environment, environment_id, "environment"))
         if status is not None:
             apps = apps.filter(status=status)
-        return Rows(_search(apps, query).values(*APP_COLUMNS, **APP_ALIASES), order=("sort_key", "id"))
+        return Rows(_search(apps, query).values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
 
     def projects(self, *, query: str) -> Rows:
         """Projects by name, each with its number of apps and its environments: the default first, then by name."""
@@ -137,6 +137,12 @@ def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     return rows.filter(search_key__contains=fold(query)) if query else rows
 
 
+def _name_joined(apps: list[Row]) -> None:
+    """Joined columns get the contract's words here, so that no tool names a join. An alias in SQL costs more."""
+    for app in apps:
+        app["project_name"], app["environment_name"] = app["project__name"], app["environment__name"]
+
+
 def _split_tags(templates: list[Row]) -> None:
     for template in templates:
         template["tags"] = template["tags"].strip(",").split(",") if template["tags"].strip(",") else []
@@ -145,12 +151,10 @@ def _split_tags(templates: list[Row]) -> None:
 # Of one project. With names of every length so many still fit on a page.
 MAX_ENVIRONMENTS_SHOWN = 64
 APP_COLUMNS = (
-    "id", "external_id", "name", "slug", "description", "project_id", "environment_id", "kind", "status",
-    "upstream_status", "source_type", "repository", "branch", "image", "connection_id", "primary_url",
+    "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
+    "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image", "connection_id", "primary_url",
     "last_deployed_at", "created_at", "sort_key",
 )  # fmt: skip
-# Columns of joined rows get the contract's words here, so that no tool names a join.
-APP_ALIASES = {"project_name": F("project__name"), "environment_name": F("environment__name")}
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (
     "id", "name", "scope", "project_id", "environment_id", "provider", "updated_at", "sort_key",
