@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from tests.config.server import Server, request_bytes
+from tests.config.server import TOOL, Answer, request_bytes
 from tests.patience import patience
 
 COUNT = 200
 DRIP = 0.1  # seconds between two bytes
 PAUSE = 0.05  # seconds between two probes: clients go on stalling meanwhile
 LARGE = request_bytes("/api/v1/openapi.json", method="GET", token=None, body=b"")
+
+Kind = Callable[[int], tuple[bytes, bytes]]
 
 
 def silent(number: int) -> tuple[bytes, bytes]:
@@ -42,14 +44,14 @@ def connect(port: int) -> socket.socket:
 
 
 @contextmanager
-def stalled(port: int, kind: Callable[[int], tuple[bytes, bytes]], count: int = COUNT) -> Iterator[None]:
+def stalled(port: int, kind: Kind, *, count: int = COUNT, host: str = "localhost") -> Iterator[None]:
     """Holds so many of them, for as long as the block takes."""
     with ExitStack() as stack:
         drips = []
         for number in range(count):
             client = stack.enter_context(connect(port))
             at_once, slowly = kind(number)
-            client.sendall(at_once)
+            client.sendall(at_once.replace(b"Host: localhost", b"Host: " + host.encode()))
             drips.append((client, iter(slowly)))
         is_over = threading.Event()
         dripper = threading.Thread(target=drip, args=(drips, is_over))
@@ -73,13 +75,13 @@ def drip(clients: list[tuple[socket.socket, Iterator[int]]], is_over: threading.
                 continue  # the server has ended it
 
 
-def probe(server: Server, count: int = 40) -> dict[str, tuple[float, float]]:
+def probe(call: Callable[..., Answer], count: int = 40) -> dict[str, tuple[float, float]]:
     """The median and the worst time of so many calls each, in seconds, over two seconds or more."""
-    times: dict[str, list[float]] = {"/api/v1/tools/list_apps": [], "/healthz": []}
+    times: dict[str, list[float]] = {TOOL: [], "/healthz": []}
     for _ in range(count):
         for target, taken in times.items():
             started = time.monotonic()
-            answer = server.call(target, method="GET" if target == "/healthz" else "POST")
+            answer = call(target=target, method="POST" if target == TOOL else "GET")
             taken.append(time.monotonic() - started)
             assert answer.status == 200
         time.sleep(PAUSE)

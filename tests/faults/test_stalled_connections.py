@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.config.server import LOCAL, Answer, Server, gunicorn, request_bytes
-from tests.faults.stalled import dripping, probe, silent, slow_reader, stalled
+from tests.faults.stalled import Kind, dripping, probe, silent, slow_reader, stalled
 from tests.patience import patience
 
 HEALTHZ = {"target": "/healthz", "method": "GET", "token": None, "body": b""}
@@ -61,11 +61,9 @@ def steady(answer: Answer) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("kind", [silent, dripping, slow_reader])
-def test_200_stalled_clients_delay_nobody_by_more_than_a_second(
-    server: Server, kind: Callable[[int], tuple[bytes, bytes]]
-) -> None:
+def test_200_stalled_clients_delay_nobody_by_more_than_a_second(server: Server, kind: Kind) -> None:
     with stalled(server.port, kind):
-        times = probe(server)
+        times = probe(server.call)
     print(kind.__name__, times)  # noqa: T201  (pytest -rP shows it)
     assert max(worst for _, worst in times.values()) < patience(1 / 3)  # a second, and more on a busy machine
 
