@@ -1,7 +1,6 @@
 """How gunicorn serves Porthole: `gunicorn -c config/gunicorn.conf.py config.wsgi`."""
 
 import socket
-import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # The line above makes these importable from any folder.
 from apps.net.addresses import is_loopback
+from apps.web.server import signals
 from config.env import Env
 
 env = Env()
@@ -36,8 +36,10 @@ bind = [f"127.0.0.1:{port}"] if is_local else [f"0.0.0.0:{port}"]
 if _has_ipv6():
     bind = [*bind, f"[::1]:{port}"] if is_local else [f"[::]:{port}"]
 
-worker_class = "gthread"
+worker_class = "apps.web.server.worker.Worker"
+logger_class = "apps.web.server.logs.JsonLogger"
 threads = 4
+worker_connections = 400  # who waits longest is dropped for the next one; two files each, of the 1024 that are usual
 preload_app = True
 control_socket_disable = True
 max_requests = 20_000
@@ -55,7 +57,9 @@ if Path("/dev/shm").is_dir():  # noqa: S108  (a heartbeat file on a slow disk wo
     worker_tmp_dir = "/dev/shm"  # noqa: S108
 
 
-PATIENCE = 10  # seconds that a read or a write may wait for the other side, so that nobody keeps a thread
+PATIENCE = 10  # seconds that a client has for a whole request
+# Bytes, which Linux doubles: any JSON answer fits, and who asks without reading is soon left alone.
+SEND_BUFFER = 128 * 1024
 
 
 def when_ready(server: Any) -> None:
@@ -64,5 +68,9 @@ def when_ready(server: Any) -> None:
     if is_local and not all(map(is_loopback, hosts)):
         sys.exit("Porthole does not start: PORTHOLE_ENV is local, so it may only be bound to a loopback address.")
     for listener in server.LISTENERS:  # connections inherit it
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            listener.sock.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", PATIENCE, 0))
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+    signals.install(server)
+
+
+def post_worker_init(worker: Any) -> None:
+    worker.patience = PATIENCE

@@ -189,6 +189,13 @@ class Server:
             if is_it(line):
                 return line
 
+    def lines(self) -> list[str]:
+        """Everything it has ever said. Call it when it has ended."""
+        while (line := self._lines.get(timeout=patience())) is not None:
+            self.said.append(line)
+        self._lines.put(None)
+        return self.said
+
     def connect(self, host: str = "127.0.0.1") -> Connection:
         return Connection(self.port, host)
 

@@ -268,7 +268,7 @@ def stall(server: Server, content: bytes) -> bytes:
 
 
 def test_more_slow_senders_than_threads_are_dropped_in_time(tmp_path: Path, data_dir: Path) -> None:
-    """Nobody keeps a thread for longer than gunicorn.conf.py's patience, which is shortened here."""
+    """Nobody has longer for a request than gunicorn.conf.py's patience, which is shortened here."""
     config = tmp_path / "impatient.py"
     config.write_text(
         'exec(open("config/gunicorn.conf.py").read().replace("__file__", "\'config/x\'"))\nPATIENCE = 1\n'
@@ -279,7 +279,7 @@ def test_more_slow_senders_than_threads_are_dropped_in_time(tmp_path: Path, data
             stalled = [clients.submit(stall, server, content) for content in (body, headers) * 4]
             assert server.call().status == 200
             answers = {client.result()[:12] for client in stalled}
-        assert answers == {b"HTTP/1.1 422", b""}
+        assert answers == {b"HTTP/1.1 408"}
 
 
 # What is told to whom

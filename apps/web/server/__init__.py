@@ -1,0 +1,1 @@
+"""How gunicorn serves Porthole: no thread ever waits for a client."""

@@ -1,0 +1,1 @@
+"""Stalled peers, dead databases, full disks, damage: what must not stop the others."""

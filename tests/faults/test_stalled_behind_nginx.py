@@ -1,0 +1,97 @@
+"""Clients that stall at the reverse proxy that docs/running.md describes: nobody behind it notices."""
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.config.server import BASE_DIR, PREVIEW, Answer, Connection, Server, environment, free_port, gunicorn
+from tests.config.server import request_bytes as bytes_of
+from tests.faults.stalled import Kind, dripping, probe, silent, slow_reader, stalled
+from tests.patience import patience
+
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not there: apt-get install nginx-light"),
+]
+E2E = "an end-to-end secret has 32 characters or more".replace(" ", "-")
+HOST = "porthole.example.com"
+CONFIGURATION = """
+daemon off;
+pid FOLDER/pid;
+error_log FOLDER/error.log;
+user root;
+events {}
+http {
+    access_log off;
+    client_body_temp_path FOLDER/body;
+    proxy_temp_path FOLDER/proxy;
+    server {
+        listen 127.0.0.1:PORT;
+LOCATION
+    }
+}
+"""
+
+
+def documented() -> str:
+    """The `location` of docs/running.md. The certificates around it are left out."""
+    found = re.search(r"    location / \{.*?\n    \}\n", (BASE_DIR / "docs" / "running.md").read_text(), re.DOTALL)
+    assert found
+    return found[0].replace("$scheme", "https")
+
+
+@pytest.fixture(scope="module")
+def server(data_dir: Path) -> Iterator[Server]:
+    env = {"E2E_BOOTSTRAP_SECRET": E2E, "BOOTSTRAP_ORG": "acme", "TRUSTED_PROXIES": "127.0.0.1/32,::1/128"}
+    with gunicorn(PREVIEW | env | {"DATA_DIR": str(data_dir)}) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """nginx's port."""
+    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
+    text = CONFIGURATION.replace("LOCATION", documented().replace("127.0.0.1:8000", f"127.0.0.1:{server.port}"))
+    (folder / "nginx.conf").write_text(text.replace("FOLDER", str(folder)).replace("PORT", str(port)))
+    arguments = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
+    subprocess.run([*arguments, "-t"], check=True, env=environment({}), timeout=patience())
+    with subprocess.Popen(arguments, env=environment({})) as process:
+        try:
+            wait_for(port)
+            yield port
+        finally:
+            process.terminate()
+
+
+def wait_for(port: int) -> None:
+    for _ in range(int(patience() / 0.1)):
+        try:
+            Connection(port).__exit__(None, None, None)
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError("nginx does not listen")
+
+
+@pytest.mark.parametrize("kind", [silent, dripping, slow_reader])
+def test_200_stalled_clients_at_the_proxy_delay_nobody(proxy: int, kind: Kind) -> None:
+    def call(target: str, method: str) -> Answer:
+        # The rate limit is on, as it always is outside local: the probes are fewer than it lets through.
+        with Connection(proxy) as connection:
+            connection.send(bytes_of(target, method=method, token=E2E, host=HOST))
+            return connection.answer()
+
+    usual = probe(call, 20)
+    with stalled(proxy, kind, host=HOST):
+        call("/healthz", "GET")  # slow readers have asked for something: that must be answered first
+        times = probe(call)
+    print(kind.__name__, usual, times)  # noqa: T201  (pytest -rP shows it)
+    for target, (median, worst) in times.items():
+        assert median < usual[target][0] + patience(1 / 60)  # 50 ms, and more on a busy machine
+        assert worst < patience(1 / 6)
