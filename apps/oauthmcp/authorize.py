@@ -14,7 +14,7 @@ from django.urls import reverse
 from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import InvalidClientIdError, MissingClientIdError
 
-from apps.oauthmcp import consent, limits, parameters, unattended
+from apps.oauthmcp import consent, limits, parameters, unattended, unused_clients
 from apps.oauthmcp.errors import OAuthError
 from apps.oauthmcp.models import Application
 from apps.oauthmcp.parameters import Parameters, value_of
@@ -122,6 +122,7 @@ def show_consent(request: HttpRequest) -> HttpResponseBase:
         raise RedirectError(params, validated.redirect_uri, validated.state, error, "User consent is required.")
     if not request.user.is_authenticated:
         return _sign_in(request, params)
+    unused_clients.keep_for_now(validated.client)
     memberships = consent.memberships_of(request.user)
     choice = consent.initial_choice(memberships, validated.scopes)
     return _page(request, PendingRequests(request.session).add(params), validated, memberships, choice)
