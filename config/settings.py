@@ -101,7 +101,10 @@ ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordRes
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # no mail to strangers
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Porthole: "
-ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {} if RATE_LIMITS else False  # {}: the limits that allauth suggests
+# Beside those that allauth suggests. What failed is counted by apps/accounts/attempts.py. A mailbox that gets no more
+# mail within the hour has some whose link works: that is how long they work.
+ACCOUNT_LIMITS = {"login_failed": None, "reset_password": "20/m/ip,5/h/key", "invitation": "20/m/ip"}
+ACCOUNT_RATE_LIMITS: dict[str, str | None] | bool = ACCOUNT_LIMITS if RATE_LIMITS else False
 ACCOUNT_FORMS = {
     "login": "apps.accounts.forms.LoginForm",
     "reauthenticate": "apps.accounts.forms.ReauthenticateForm",

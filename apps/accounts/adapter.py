@@ -8,12 +8,16 @@ from allauth.core import context as allauth_context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
-from django.http import HttpRequest
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from apps.accounts import browsers
+from apps.accounts.attempts import Attempt, client_of
 from apps.accounts.mail import send_in_background
 from apps.net.encryption import DecryptionError, decrypt, encrypt
 from apps.orgs.models import User
+from apps.orgs.models.people import fold_email
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -33,8 +37,25 @@ class AccountAdapter(DefaultAccountAdapter):
         return False  # these are pages: nobody is answered with JSON
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        address: str = request.client_address  # type: ignore[attr-defined]
-        return address
+        return client_of(request)
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        # Instead of allauth's limit by account, with which anybody locks anybody out.
+        self.attempt = Attempt(request, "password", fold_email(credentials.get("email", "")))
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+        user: AbstractBaseUser | None = super().authenticate(request, **credentials)
+        if user is not None:
+            self.attempt.succeeded()
+        return user
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        self.attempt.failed()
+
+    def post_login(self, request: HttpRequest, user: AbstractBaseUser, **more: Any) -> HttpResponse:
+        response: HttpResponse = super().post_login(request, user, **more)
+        browsers.remember(request, response, user.email)  # type: ignore[attr-defined]
+        return response
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         # The address of the installation, not of the request: its port comes from whoever asked for the mail.
@@ -45,6 +66,12 @@ class AccountAdapter(DefaultAccountAdapter):
         request = allauth_context.request
         values = {"request": request, "email": email, "address": settings.PUBLIC_URL} | context
         send_in_background(self.render_mail(template_prefix, email, values))
+
+    def send_notification_mail(
+        self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        address = {"ip": self.request.client_address}  # get_client_ip tells what limits count
+        super().send_notification_mail(template_prefix, user, address | (context or {}), email)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")

@@ -3,12 +3,14 @@
 from typing import Any
 
 from allauth.account import forms as account
+from allauth.core import context
 from allauth.mfa.base import forms as mfa
 from allauth.mfa.totp import forms as totp
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
+from apps.accounts.attempts import Attempt
 from apps.orgs.models import User
 from apps.orgs.models.people import fold_email
 
@@ -63,11 +65,27 @@ class ResetPasswordKeyForm(LabelledFormMixin, account.ResetPasswordKeyForm):
     labels = {"password1": "New password", "password2": "New password, once more"}
 
 
-class CodeForm(LabelledFormMixin, mfa.AuthenticateForm):
+class LimitedCodeMixin:
+    """Mixed into a form that checks a code. allauth's own limit is by account: anybody could use it up."""
+
+    user: User
+
+    def clean_code(self) -> str:
+        attempt = Attempt(context.request, "code", self.user.email)
+        try:
+            code: str = super().clean_code()  # type: ignore[misc]
+        except ValidationError:
+            attempt.failed()
+            raise
+        attempt.succeeded()
+        return code
+
+
+class CodeForm(LimitedCodeMixin, LabelledFormMixin, mfa.AuthenticateForm):
     labels = {"code": "Code"}
 
 
-class CodeAgainForm(LabelledFormMixin, mfa.ReauthenticateForm):
+class CodeAgainForm(LimitedCodeMixin, LabelledFormMixin, mfa.ReauthenticateForm):
     labels = {"code": "Code"}
 
 

@@ -18,7 +18,7 @@ from apps.accounts import views
 
 def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
     # no-store: what is on these pages must not stay in a shared browser.
-    return path(address, never_cache(view), name=name)
+    return path(address, never_cache(views.tell_to_wait(view)), name=name)
 
 
 urlpatterns = [

@@ -1,12 +1,15 @@
 """The pages of our own: what somebody's account is, and accepting an invitation."""
 
-from typing import cast
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
 
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.utils import perform_login
+from allauth.core import ratelimit
 from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
@@ -15,6 +18,21 @@ from apps.accounts.adapter import has_second_factor
 from apps.accounts.forms import AcceptInvitationForm
 from apps.accounts.invitations import accept
 from apps.orgs.models import Invitation, Membership, User
+from apps.web.errors import too_many_requests
+
+
+def tell_to_wait(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A form that was not tried, because there were too many attempts, is a 429."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        if wait := getattr(request, "retry_after", 0):
+            response.status_code = 429
+            response.headers["Retry-After"] = str(wait)
+        return response
+
+    return answer
 
 
 @require_safe
@@ -37,6 +55,8 @@ def account(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the link changes nothing: mail programs open links by themselves. Only a form that is sent accepts."""
+    if not ratelimit.consume(request, action="invitation"):
+        return too_many_requests(request)
     found = Invitation.objects.of_token(token).select_related("organization").first()
     if found is not None and found.accepted_at and _is_for(request, found):
         return redirect("account")  # a form that was sent twice

@@ -14,12 +14,12 @@ from django.urls import reverse
 from oauthlib.oauth2 import FatalClientError, OAuth2Error
 from oauthlib.oauth2.rfc6749.errors import InvalidClientIdError, MissingClientIdError
 
-from apps.oauthmcp import consent, limits, parameters
+from apps.oauthmcp import consent, limits, parameters, unattended, unused_clients
 from apps.oauthmcp.errors import OAuthError
 from apps.oauthmcp.models import Application
 from apps.oauthmcp.parameters import Parameters, value_of
 from apps.oauthmcp.pending import PendingRequests
-from apps.oauthmcp.redirects import NotAllowed, kind_of
+from apps.oauthmcp.redirects import NotAllowed, kind_of, target_of
 from apps.oauthmcp.server import backend, issuer
 from apps.orgs.models import Membership, User
 from apps.web.errors import request_id_of
@@ -50,8 +50,14 @@ class DirectError(Exception):
 class RedirectError(Exception):
     """An error for the client, at its redirect URI (RFC 6749 §4.1.2.1)."""
 
-    def __init__(self, redirect_uri: str, state: str | None, error: str, description: str) -> None:
+    def __init__(
+        self, parameters: Parameters, redirect_uri: str, state: str | None, error: str, description: str
+    ) -> None:
         super().__init__(error)
+        self.parameters = parameters
+        self.error = error
+        self.description = description
+        self.redirect_uri = redirect_uri
         self.location = response_uri(
             redirect_uri, {"error": error, "error_description": description, "state": state, "iss": issuer()}
         )
@@ -80,7 +86,7 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
             raise DirectError("method", status=405, headers={"Allow": "GET, HEAD, POST"})
         response = views[request.method](request)
     except RedirectError as back:
-        response = see_other(back.location)
+        response = _send_back(request, back)
     except DirectError as refused:
         values = {"reason": refused.reason, "detail": refused.detail, "request_id": request_id_of(request)}
         response = render(request, "oauth/refused.html", values, status=refused.status)
@@ -92,21 +98,31 @@ def authorize(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
+def _send_back(request: HttpRequest, back: RedirectError) -> HttpResponse:
+    """Redirects with an error; or shows it, with a link, where nobody clicked and the target could be anybody's."""
+    client_id = value_of(back.parameters, "client_id") or ""
+    if request.method == "POST" or unattended.may_redirect(request.user, client_id, back.redirect_uri):
+        return see_other(back.location)
+    values = {
+        "target": target_of(back.redirect_uri),
+        "error": back.error,
+        "description": back.description,
+        "location": back.location,
+    }
+    return render(request, "oauth/not_sent_back.html", values, status=400)
+
+
 def show_consent(request: HttpRequest) -> HttpResponseBase:
-    """Everything is validated before anybody signs in: an error then goes straight to the redirect URI."""
+    """Everything is validated before anybody signs in: apps that may be told of an error are told at once."""
     params = _request_params(request)
     validated = check(params)
     if "none" in (value_of(params, "prompt") or "").split():  # OpenID Connect Core §3.1.2.6
         is_known = request.user.is_authenticated
         error = "consent_required" if is_known else "login_required"
-        raise RedirectError(
-            validated.redirect_uri,
-            validated.state,
-            error,
-            "User consent is required.",
-        )
+        raise RedirectError(params, validated.redirect_uri, validated.state, error, "User consent is required.")
     if not request.user.is_authenticated:
         return _sign_in(request, params)
+    unused_clients.keep_for_now(validated.client)
     memberships = consent.memberships_of(request.user)
     choice = consent.initial_choice(memberships, validated.scopes)
     return _page(request, PendingRequests(request.session).add(params), validated, memberships, choice)
@@ -130,7 +146,7 @@ def decide(request: HttpRequest) -> HttpResponseBase:
     validated = check(params)
     if decision == "deny":
         location = RedirectError(
-            validated.redirect_uri, validated.state, "access_denied", "The request was denied."
+            params, validated.redirect_uri, validated.state, "access_denied", "The request was denied."
         ).location
     else:
         memberships = consent.memberships_of(request.user)
@@ -162,9 +178,9 @@ def check(params: Parameters) -> AuthorizationRequest:
     try:
         _check_ours(params)
     except OAuthError as error:
-        raise RedirectError(redirect_uri, state, error.error, error.description) from None
+        raise RedirectError(params, redirect_uri, state, error.error, error.description) from None
     if problem is not None:
-        raise RedirectError(redirect_uri, state, problem.error, problem.description)
+        raise RedirectError(params, redirect_uri, state, problem.error, problem.description)
     return AuthorizationRequest(params, found["request"].client, redirect_uri, state, scopes, found["request"])
 
 

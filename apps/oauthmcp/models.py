@@ -48,12 +48,26 @@ class Application(AbstractApplication):
     authorized_at = models.DateTimeField(
         null=True, editable=False, help_text="When it was first authorized. Empty: it may be deleted as unused."
     )
+    # Keyed hashes, until it is authorized: where it registered from, so that nobody's unused clients push out others'.
+    registrant_address = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
+    registrant_network = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
+    requested_at = models.DateTimeField(
+        null=True, editable=False, help_text="When a user was last asked to authorize it for the first time."
+    )
 
     objects = ApplicationManager()
 
     class Meta:
         verbose_name = "client"
-        indexes = [models.Index(fields=["created"], condition=Q(authorized_at=None), name="never_used_clients")]
+        indexes = [
+            models.Index(fields=["created"], condition=Q(authorized_at=None), name="never_used_clients"),
+            models.Index(
+                fields=["registrant_address", "created"], condition=Q(authorized_at=None), name="never_used_by_address"
+            ),
+            models.Index(
+                fields=["registrant_network", "created"], condition=Q(authorized_at=None), name="never_used_by_network"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.display_name if self.name else self.client_id

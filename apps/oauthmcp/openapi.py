@@ -220,7 +220,8 @@ _AUTHORIZE = _operation(
     "Request authorization.",
     "Open this in a browser: it is a page, not a call. The user signs in, chooses an organization and grants scopes. "
     "The browser is redirected to `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss` "
-    "(RFC 6749 §4.1, RFC 9207). The code is valid for 60 seconds.",
+    "(RFC 6749 §4.1, RFC 9207). The code is valid for 60 seconds. An error that no user clicked for is shown on a page "
+    "instead, where `redirect_uri` is a website that the user has not authorized before (RFC 9700 §4.11.2).",
     parameters=[
         _parameter("response_type", one_of("The response type.", "code"), required=True),
         _parameter("client_id", CLIENT_ID, required=True),
@@ -234,7 +235,7 @@ _AUTHORIZE = _operation(
         ),
         _parameter("code_challenge_method", one_of("The code challenge method.", "S256"), required=True),
         _parameter("resource", RESOURCE),
-        _parameter("prompt", text("`none`: show no page, which always ends in an error, as consent is required.")),
+        _parameter("prompt", text("`none`: ask for nothing, which always ends in an error, as consent is required.")),
     ],
     responses={
         "200": {"description": "The consent page.", "content": PAGE},
@@ -250,7 +251,7 @@ _AUTHORIZE = _operation(
             },
         },
         "400": {
-            "description": "A page: the client or its redirect_uri is unknown, so there is no redirect.",
+            "description": "A page: the client or its redirect_uri is unknown, or is not redirected to unasked.",
             "content": PAGE,
         },
     },

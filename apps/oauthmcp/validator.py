@@ -72,7 +72,9 @@ class Validator(OAuth2Validator):
         self, request: Request, code: dict[str, str], expires: datetime | None = None
     ) -> Grant:
         now = timezone.now()
-        Application.objects.filter(pk=request.client.pk, authorized_at=None).update(authorized_at=now)
+        Application.objects.filter(pk=request.client.pk, authorized_at=None).update(
+            authorized_at=now, registrant_address="", registrant_network=""
+        )
         return Grant.objects.create(
             application=request.client,
             user=request.membership.user,

@@ -152,8 +152,8 @@ def _split_tags(templates: list[Row]) -> None:
 MAX_ENVIRONMENTS_SHOWN = 64
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
-    "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image", "connection_id", "primary_url",
-    "last_deployed_at", "created_at", "sort_key",
+    "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
+    "connection_id", "primary_url", "last_deployed_at", "created_at", "sort_key",
 )  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (

@@ -1,7 +1,7 @@
 """Rate limits: token buckets in each worker's memory, so that they cost no query."""
 
 import threading
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 MAX_KEYS = 10_000
 
@@ -29,10 +29,20 @@ class Buckets:
 
 def network_of(address: str) -> str:
     """An IPv4 address; of IPv6 the /64, which is what one subscriber has."""
+    return _masked(address, 32, 64)
+
+
+def neighbourhood_of(address: str) -> str:
+    """The /24 of an IPv4 address, the /48 of IPv6: what somebody with many subscriptions, or a whole site, has."""
+    return _masked(address, 24, 48)
+
+
+def _masked(address: str, ipv4_bits: int, ipv6_bits: int) -> str:
     try:
         parsed = ip_address(address)
     except ValueError:
         return address
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    return str(parsed.ipv4_mapped or IPv6Address(int(parsed) >> 64 << 64))
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    if isinstance(parsed, IPv4Address):
+        return str(IPv4Address(int(parsed) >> 32 - ipv4_bits << 32 - ipv4_bits))
+    return str(IPv6Address(int(parsed) >> 128 - ipv6_bits << 128 - ipv6_bits))

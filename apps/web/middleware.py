@@ -6,11 +6,13 @@ import time
 import uuid
 from collections.abc import Callable
 from ipaddress import ip_address
+from itertools import takewhile
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
+from apps.net.addresses import plain_address
 from apps.web.csp import page_policy
 from apps.web.errors import bad_host
 
@@ -62,10 +64,9 @@ class RequestMiddleware:
 
 def _apply_forwarded_headers(request: HttpRequest) -> None:
     """Sets `client_address`: the right-most hop that is not a trusted proxy; takes the scheme from such a proxy."""
-    hops = [_plain(request.META.get("REMOTE_ADDR", ""))]
+    hops = [plain_address(request.META.get("REMOTE_ADDR", "")) or request.META.get("REMOTE_ADDR", "")]
     if settings.TRUSTED_PROXIES and _is_trusted(hops[0]):
-        forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        hops += [_plain(hop.strip()) for hop in reversed(forwarded) if hop.strip()]
+        hops += _forwarded_for(request.META.get("HTTP_X_FORWARDED_FOR", ""))
         if request.META.get("HTTP_X_FORWARDED_PROTO") == "https":
             request.environ["wsgi.url_scheme"] = "https"  # type: ignore[attr-defined]
     request.client_address = next(  # type: ignore[attr-defined]
@@ -73,9 +74,10 @@ def _apply_forwarded_headers(request: HttpRequest) -> None:
     )
 
 
-def _plain(hop: str) -> str:
-    # On a socket for both families IPv4 peers come as ::ffff:10.0.0.1, which is in no IPv4 network.
-    return hop.removeprefix("::ffff:") if "." in hop else hop
+def _forwarded_for(header: str) -> list[str]:
+    """The hops nearest to us first, up to one that is no address: what is behind it could be anything."""
+    addresses = (plain_address(hop) for hop in reversed(header.split(",")) if hop.strip())
+    return list(takewhile(bool, addresses))
 
 
 def _is_trusted(hop: str) -> bool:

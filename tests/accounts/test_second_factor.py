@@ -139,7 +139,7 @@ def test_nonsense_instead_of_a_code_is_refused(clock: Clock, bad: str) -> None:
 
 
 def test_guessing_codes_is_stopped(clock: Clock, settings: Any) -> None:
-    settings.ACCOUNT_RATE_LIMITS = {}
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_LIMITS
     give_second_factor(person())
     client = challenged()
     for _ in range(5):

@@ -89,7 +89,7 @@ def test_one_is_not_sent_to_another_site(next: str) -> None:
 
 
 def test_too_many_wrong_passwords_stop_even_the_right_one(settings: object) -> None:
-    settings.ACCOUNT_RATE_LIMITS = {}  # type: ignore[attr-defined]
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_LIMITS  # type: ignore[attr-defined]
     person()
     for _ in range(5):
         sign_in(visitor(), password="wrong-password")

@@ -94,6 +94,7 @@ PAGES = [
     Page("consent-gone", "This page is too old", ways.forgotten, status=400),
     Page("consent-unknown-app", "Porthole does not know this app", ways.at(f"{AUTHORIZE}?client_id=x"), status=400),
     Page("consent-wrong-address", "The app gave an address", ways.at_another_address, status=400),
+    Page("consent-not-sent-back", "The app’s request has failed", ways.at_a_website_with_an_error, status=400),
     Page(
         "consent-unreadable",
         "The app's request cannot be read",

@@ -235,6 +235,12 @@ def at_another_address(visit: Visit) -> None:
     visit.open(f"{AUTHORIZE}?{urlencode(wanted(make_client(), redirect_uri='https://app.example/another'))}")
 
 
+def at_a_website_with_an_error(visit: Visit) -> None:
+    uri = f"https://{'long.' * 20}app.example/callback"
+    query = wanted(make_client(redirect_uris=uri), redirect_uri=uri, resource="https://other.example")
+    visit.open(f"{AUTHORIZE}?{urlencode(query)}")
+
+
 # Connected apps
 
 

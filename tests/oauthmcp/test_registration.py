@@ -1,35 +1,24 @@
 """A program registers as a client: what it may say of itself, what it is answered, and how many may."""
 
 import json
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
 
 from apps.net.encryption import hash_of
-from apps.oauthmcp import registration
-from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization
+from apps.oauthmcp.models import DOCS_CLIENT, Application
 from apps.orgs.callers import SCOPES
 from tests.factories import Fill
-from tests.oauthmcp.grants import VERIFIER, make_authorization, make_client, make_code, make_member
+from tests.oauthmcp.grants import VERIFIER, make_code, make_member
 
 PATH = "/api/auth/mcp/register"
 URI = "http://127.0.0.1:8123/callback"
 PROVIDED = {"token_endpoint_auth_method", "grant_types", "response_types"}
 ANSWER = {"client_id", "client_id_issued_at", "redirect_uris"} | PROVIDED
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def quota(monkeypatch: pytest.MonkeyPatch) -> registration.UnusedClientQuota:
-    """As in a process that has just started."""
-    quota = registration.UnusedClientQuota()
-    monkeypatch.setattr(registration, "unused_clients", quota)
-    return quota
 
 
 def send(body: Any, content_type: str = "application/json", **headers: str) -> Any:
@@ -350,103 +339,3 @@ def test_a_database_that_is_away_is_no_bug_of_the_client(monkeypatch: pytest.Mon
     answer = send({"redirect_uris": [URI]})
     assert (answer.status_code, answer.json()["error"]) == (503, "temporarily_unavailable")
     assert "secret" not in answer.content.decode()
-
-
-# Quota of unused clients
-
-
-def test_registering_is_one_statement_and_a_look_once_in_a_while(
-    django_assert_num_queries: DjangoAssertNumQueries,
-) -> None:
-    with django_assert_num_queries(2):
-        register()
-    with django_assert_num_queries(registration.CHECK_EVERY_N - 1):
-        for _ in range(registration.CHECK_EVERY_N - 1):
-            register()
-    with django_assert_num_queries(2):
-        register()
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registration, "MAX_UNUSED", 3)
-    monkeypatch.setattr(registration, "MAX_UNUSED_TOTAL", 5)
-    monkeypatch.setattr(registration, "CHECK_EVERY_N", 1)
-
-
-def make_old(name: str, hours: float, **fields: Any) -> None:
-    client = make_client(name, **fields)
-    Application.objects.filter(pk=client.pk).update(created=timezone.now() - timedelta(hours=hours))
-
-
-def names() -> set[str]:
-    return set(Application.objects.exclude(client_id=DOCS_CLIENT).values_list("name", flat=True))
-
-
-@pytest.mark.usefixtures("small")
-def test_beyond_the_bound_the_oldest_unused_client_goes() -> None:
-    for name, hours in (("b", 26), ("a", 48), ("c", 25)):
-        make_old(name, hours)
-    register(client_name="d")
-    assert names() == {"b", "c", "d"}
-    register(client_name="e")
-    assert names() == {"c", "d", "e"}
-
-
-@pytest.mark.usefixtures("small")
-def test_below_the_bound_none_goes() -> None:
-    make_old("a", 1000)
-    make_old("b", 1000)
-    register(client_name="c")
-    assert names() == {"a", "b", "c"}
-
-
-@pytest.mark.usefixtures("small")
-def test_clients_in_use_ours_and_an_operators_stay(acme: Fill) -> None:
-    Application.objects.filter(client_id=DOCS_CLIENT).update(created=timezone.now() - timedelta(days=900))
-    for number in range(5):
-        make_old(f"operator's {number}", 1000, registration_source="manual")
-        make_old(f"used {number}", 1000, authorized_at=timezone.now())
-    used = Application.objects.get(name="used 0")
-    make_authorization(used, make_member(acme.organization))
-    for number in range(4):
-        make_old(f"unused {number}", 30 - number)
-    register(client_name="new")
-    assert len(names()) == 5 + 5 + 3
-    assert {"unused 2", "unused 3", "new"} <= names()
-    assert Application.objects.filter(client_id=DOCS_CLIENT).exists()
-    assert Authorization.objects.count() == 1
-
-
-@pytest.mark.usefixtures("small")
-def test_a_client_may_be_about_to_be_let_in_for_a_day() -> None:
-    for name in "abcd":
-        make_old(name, 23.9)
-    register(client_name="e")
-    assert names() == set("abcde")
-
-
-@pytest.mark.usefixtures("small")
-def test_when_all_room_is_taken_by_new_ones_clients_come_back_later(
-    quota: registration.UnusedClientQuota, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    for name in "abcde":
-        make_old(name, 1)
-    refused = send({"redirect_uris": [URI]})
-    assert (refused.status_code, refused.json()["error"]) == (503, "temporarily_unavailable")
-    assert refused["Retry-After"] == "60"
-    with django_assert_num_queries(0):
-        assert send({"redirect_uris": [URI]}).status_code == 503
-    assert names() == set("abcde")
-    Application.objects.filter(name="a").delete()
-    quota.full_until = 0.0
-    register(client_name="f")
-    assert names() == set("bcdef")
-
-
-@pytest.mark.usefixtures("small")
-def test_a_bad_registration_takes_no_room() -> None:
-    for name in "abc":
-        make_old(name, 48)
-    assert send({"redirect_uris": []}).status_code == 400
-    assert names() == set("abc")

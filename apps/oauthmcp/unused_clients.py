@@ -1,0 +1,106 @@
+"""Clients that registered and were never authorized: how many there may be, and which of them go.
+
+Registration is open to everybody, so it is never refused because of them: each origin pushes out its own first.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from apps.net.encryption import mac
+from apps.oauthmcp.models import Application
+from apps.oauthmcp.pending import LIFETIME
+from apps.web.limits import neighbourhood_of, network_of
+
+# In a quarter of an hour, which a consent page waits, an address may register 210 in each process.
+MAX_OF_ADDRESS = 500
+MAX_OF_NETWORK = 2_000
+MAX_UNUSED = 10_000  # beyond it the oldest go, when they are a day old
+MAX_UNUSED_TOTAL = 100_000  # beyond it the oldest go, however young
+MIN_AGE = timedelta(hours=24)
+CHECK_EVERY_N = 50  # registrations in one process: counting all of them costs more than registering
+BATCH = 2 * CHECK_EVERY_N  # deleted at a time: more than registered since, so that it shrinks back to its bound
+PENDING = timedelta(seconds=LIFETIME)
+NOTED_EVERY = PENDING / 3  # so that opening a consent page again writes nothing
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a registration comes from: keyed hashes of the address (IPv6: /64) and of its network (/24, /48)."""
+
+    address: str
+    network: str
+
+
+def origin_of(address: str) -> Origin:
+    return Origin(_hash_of(network_of(address)), _hash_of(neighbourhood_of(address)))
+
+
+def _hash_of(network: str) -> str:
+    # Keyed: there are few enough addresses to try them all.
+    return mac("where a client registered from", network)[:16].hex()
+
+
+def keep_for_now(client: Application) -> None:
+    """A user is looking at its consent page: for as long as that is valid, it does not go."""
+    now = timezone.now()
+    if client.authorized_at is None and (client.requested_at is None or client.requested_at < now - NOTED_EVERY):
+        Application.objects.filter(pk=client.pk, authorized_at=None).update(requested_at=now)
+
+
+class UnusedClientQuota:
+    """Makes room before each registration. Each process counts all unused clients once in a while."""
+
+    def __init__(self) -> None:
+        self.left = 0  # registrations until the next count
+
+    def take(self, origin: Origin) -> None:
+        _delete_surplus(_unused().filter(registrant_address=origin.address), MAX_OF_ADDRESS)
+        _delete_surplus(_unused().filter(registrant_network=origin.network), MAX_OF_NETWORK)
+        if self.left <= 0:
+            self.left = CHECK_EVERY_N
+            _shrink()
+        self.left -= 1
+
+
+quota = UnusedClientQuota()
+
+
+def _delete_surplus(clients: QuerySet[Application], share: int) -> None:
+    """Deletes the oldest of one origin, so that there is room for one more in its share."""
+    newest_first = clients.order_by("-created").values_list("pk", flat=True)
+    _delete(list(newest_first[share - 1 : share - 1 + BATCH]))
+
+
+def _shrink() -> None:
+    unused = _unused()[: MAX_UNUSED_TOTAL + 1].count()
+    if unused >= MAX_UNUSED:
+        old = _unused().filter(created__lt=timezone.now() - MIN_AGE)
+        unused -= _delete_oldest(old, min(unused - MAX_UNUSED + 1, BATCH))
+    if unused >= MAX_UNUSED_TOTAL:
+        _delete_oldest(_unused(), BATCH)
+
+
+def _delete_oldest(clients: QuerySet[Application], number: int) -> int:
+    return _delete(list(clients.order_by("created").values_list("pk", flat=True)[:number]))
+
+
+def _delete(keys: list[int]) -> int:
+    """Deletes those that are still unused, unless somebody is authorizing them now, and returns how many."""
+    if not keys:
+        return 0
+    with transaction.atomic():
+        locked = list(_unused().filter(pk__in=keys).select_for_update(skip_locked=True).values_list("pk", flat=True))
+        Application.objects.filter(pk__in=locked).delete()
+    return len(locked)
+
+
+def _unused() -> QuerySet[Application]:
+    # Never the ones that operators registered, nor our own, nor one whose consent page is open.
+    is_not_pending = Q(requested_at=None) | Q(requested_at__lt=timezone.now() - PENDING - NOTED_EVERY)
+    return Application.objects.filter(
+        is_not_pending, authorized_at=None, registration_source=Application.RegistrationSource.DCR
+    )
