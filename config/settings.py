@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.net.addresses import host_of
 from apps.web import logs
+from config import database
 from config.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -43,25 +43,7 @@ except OSError:
 DOCS_DIRS = env.paths("DOCS_DIRS", BASE_DIR / "docs")
 DOCS_BASE_URL = env.url("DOCS_BASE_URL")
 
-try:
-    DATABASES = {"default": dj_database_url.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
-except ValueError:
-    raise ImproperlyConfigured("DATABASE_URL must look like postgresql://user:password@host/name.") from None
-if DATABASES["default"].get("NAME") in (None, "", ":memory:"):
-    raise ImproperlyConfigured("DATABASE_URL must name a database that outlives a connection.")
-DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-match DATABASES["default"]["ENGINE"]:
-    case "django.db.backends.sqlite3":
-        # WAL: readers go on while a sync writes. IMMEDIATE: a writer waits its turn at the start, never half way.
-        DATABASES["default"]["OPTIONS"] = {
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-        }
-    case "django.db.backends.postgresql":
-        DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-    case _:
-        raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL or SQLite database.")
+DATABASES = {"default": database.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
 
 # Authentication
 

@@ -16,6 +16,7 @@ from django.db.models.signals import post_migrate
 from django.test import Client
 
 from apps.oauthmcp.models import Application
+from apps.oauthmcp.uses import uses
 from apps.orgs.models import Membership, User
 from tests.api import Api
 from tests.config.server import make_databases
@@ -58,6 +59,13 @@ def end_other_sessions() -> None:
             if cursor.fetchone() is None:
                 break
             time.sleep(0.05)  # they end when they have heard of it
+
+
+@pytest.fixture(autouse=True)
+def no_thread_writes_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would not see a test's rows, and would lock its tables. Processes have it (tests/faults)."""
+    monkeypatch.setattr(uses, "start", lambda: None)
+    monkeypatch.setattr(uses, "_pending", {})
 
 
 @pytest.fixture(scope="session")
