@@ -208,7 +208,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # large enough that nobody can push their own failures out of it.
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "BACKEND": "apps.web.cache.StrictDatabaseCache",
         "LOCATION": "porthole_cache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
