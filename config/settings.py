@@ -6,7 +6,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from apps.net.addresses import host_of
 from apps.web import logs
-from config import database
+from config import database, files
 from config.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -37,7 +37,7 @@ RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
 
 DATA_DIR = env.path("DATA_DIR", BASE_DIR / "var")
 try:
-    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    files.close_to_others(DATA_DIR)
 except OSError:
     raise ImproperlyConfigured("DATA_DIR names a folder that cannot be made.") from None
 DOCS_DIRS = env.paths("DOCS_DIRS", BASE_DIR / "docs")
