@@ -1,6 +1,9 @@
-"""Registers the rules about settings."""
+"""Registers the rules about settings, and closes files to others."""
 
 from django.apps import AppConfig
+from django.conf import settings
+
+from config import files
 
 
 class PortholeConfig(AppConfig):
@@ -9,3 +12,5 @@ class PortholeConfig(AppConfig):
 
     def ready(self) -> None:
         from config import checks  # noqa: F401  (importing registers them; models are loaded only now)
+
+        files.narrow(settings.DATA_DIR, settings.DATABASES["default"])

@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 from apps.net.addresses import host_of, is_loopback
 from apps.orgs.models import Organization, User
 from apps.orgs.models.people import fold_email
+from config import files
 
 MINIMUM_SECRET_KEY = 50
 MINIMUM_BOOTSTRAP_SECRET = 32
@@ -47,6 +48,13 @@ def _broken_rules() -> Iterator[tuple[int, str]]:
         yield 10, f"EMAIL_URL must not be console:, because PORTHOLE_ENV is {env}: links in mails open accounts."
     if env != "local" and not settings.RATE_LIMITS:
         yield 8, f"RATE_LIMITS must be on, because PORTHOLE_ENV is {env}."
+    yield from _broken_file_rules()
+
+
+def _broken_file_rules() -> Iterator[tuple[int, str]]:
+    path = files.open_to_others(settings.DATA_DIR, settings.DATABASES["default"])
+    if path and not settings.IS_LOCAL:
+        yield 11, f"DATA_DIR and its database must be the own ones of the user that Porthole runs as. Not so: {path}"
 
 
 @register(Tags.database)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.net.addresses import host_of
 from apps.web import logs
+from config import database, files
 from config.env import Env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -37,31 +37,13 @@ RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
 
 DATA_DIR = env.path("DATA_DIR", BASE_DIR / "var")
 try:
-    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    files.close_to_others(DATA_DIR)
 except OSError:
     raise ImproperlyConfigured("DATA_DIR names a folder that cannot be made.") from None
 DOCS_DIRS = env.paths("DOCS_DIRS", BASE_DIR / "docs")
 DOCS_BASE_URL = env.url("DOCS_BASE_URL")
 
-try:
-    DATABASES = {"default": dj_database_url.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
-except ValueError:
-    raise ImproperlyConfigured("DATABASE_URL must look like postgresql://user:password@host/name.") from None
-if DATABASES["default"].get("NAME") in (None, "", ":memory:"):
-    raise ImproperlyConfigured("DATABASE_URL must name a database that outlives a connection.")
-DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-match DATABASES["default"]["ENGINE"]:
-    case "django.db.backends.sqlite3":
-        # WAL: readers go on while a sync writes. IMMEDIATE: a writer waits its turn at the start, never half way.
-        DATABASES["default"]["OPTIONS"] = {
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-        }
-    case "django.db.backends.postgresql":
-        DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-    case _:
-        raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL or SQLite database.")
+DATABASES = {"default": database.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
 
 # Authentication
 
@@ -229,7 +211,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # large enough that nobody can push their own failures out of it.
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "BACKEND": "apps.web.cache.StrictDatabaseCache",
         "LOCATION": "porthole_cache",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     }

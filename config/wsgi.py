@@ -13,7 +13,9 @@ try:
 
     # Importable only now that Django is set up.
     from config.checks import refuse_bad_settings
+    from config.database import bound_requests
 
+    bound_requests()
     refuse_bad_settings()
 
     # With --preload the workers share what this makes.

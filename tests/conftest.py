@@ -17,6 +17,7 @@ from django.db.models.signals import post_migrate
 from django.test import Client
 
 from apps.oauthmcp.models import Application
+from apps.oauthmcp.uses import uses
 from apps.orgs.models import Membership, User
 from tests.api import Api
 from tests.config.server import make_databases
@@ -52,6 +53,13 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     # Playwright's event loop gave this thread connections that pytest-django does not see, and PostgreSQL drops no
     # database that somebody uses.
     connections.close_all()
+
+
+@pytest.fixture(autouse=True)
+def no_thread_writes_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would not see a test's rows, and would lock its tables. Processes have it (tests/faults)."""
+    monkeypatch.setattr(uses, "start", lambda: None)
+    monkeypatch.setattr(uses, "_pending", {})
 
 
 @pytest.fixture(scope="session")

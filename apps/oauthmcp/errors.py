@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from apps.web.errors import is_unreachable, request_id_of
+from apps.web.database_errors import is_unavailable, what_failed
+from apps.web.errors import request_id_of
 from apps.web.exceptions import Refused
 from apps.web.render import json_response
 
@@ -65,8 +65,8 @@ def _describe(error: Exception, request: HttpRequest) -> OAuthError:
     if isinstance(error, OAuthError):
         return error
     fields = {"fields": {"requestId": request_id_of(request)}}
-    if isinstance(error, DatabaseError) and is_unreachable(error):
-        log.error("the database cannot be reached: %s", type(error).__name__, extra=fields)
+    if is_unavailable(error):
+        log.error("the database is not available: %s", what_failed(error), extra=fields)
         return OAuthError("temporarily_unavailable", "The database cannot be reached.", 503, {"Retry-After": "5"})
     log.error("a bug answered a request", exc_info=error, extra=fields)
     return OAuthError("server_error", f"Something went wrong here. The request id is {request_id_of(request)}.", 500)

@@ -2,24 +2,20 @@
 
 import json
 import re
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, connection, transaction
-from django.db.models import Q
+from django.db import connection
 from django.utils import timezone
 
 from apps.net.encryption import hash_of
-from apps.oauthmcp.models import Authorization
 from apps.oauthmcp.parameters import canonical_resource
+from apps.oauthmcp.uses import PRECISION, uses
 from apps.orgs.callers import SCOPES, Caller, Viewer
 from apps.orgs.scope import OrgScope, in_utc
 
 # The format of server.new_access_token. Anything else costs no query.
 ACCESS_TOKEN = re.compile(r"porthole_at_[A-Za-z0-9_-]{43}")
-# Any finer, and most reads would be writes too.
-LAST_USED_PRECISION = timedelta(minutes=5)
 # SQL, because every call begins with this, and the ORM takes about ten times as long. The conditions are those of
 # AuthorizationQuerySet.active(), and the token's own. A database compares JSON as it keeps it, so both agree on `=`.
 LOOKUP = """
@@ -45,15 +41,16 @@ def authenticate_access_token(token: str) -> Caller | None:
     if row is None:
         return None
     (authorization_id, is_use_due, scope, client_id, role, user_id, email, name, organization_id, synced_at) = row
+    authorization_id = _uuid(authorization_id)
     if is_use_due:
-        _update_last_used(authorization_id)
+        uses.note(authorization_id, timezone.now())
     return Caller(
         org=OrgScope(organization_id, in_utc(synced_at)),
         viewer=Viewer(email, name or None, role),
         scopes=frozenset(scope.split()) & SCOPES.keys(),
         user_id=user_id,
         client_id=client_id,
-        authorization_id=_uuid(authorization_id),
+        authorization_id=authorization_id,
     )
 
 
@@ -67,7 +64,7 @@ def _look_up(token: str) -> Any:
     at = connection.ops.adapt_datetimefield_value  # SQLite keeps times as text
     resource = json.dumps([canonical_resource()])
     with _cursor() as cursor:
-        cursor.execute(LOOKUP, [at(now - LAST_USED_PRECISION), hash_of(token), at(now), resource, at(now)])
+        cursor.execute(LOOKUP, [at(now - PRECISION), hash_of(token), at(now), resource, at(now)])
         return cursor.fetchone()
 
 
@@ -77,20 +74,3 @@ def _cursor() -> Any:
 
         return prepared_cursor(connection)
     return connection.cursor()
-
-
-def _update_last_used(authorization_id: Any) -> None:
-    """Sets last_used_at, once in five minutes: every other call is a single query.
-
-    Of many calls at once the first writes. The others find the row locked and go on, or find it written. A database
-    that takes no writes at the moment still answers reads.
-    """
-    now = timezone.now()
-    is_due = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_PRECISION)
-    try:
-        with transaction.atomic():
-            # On SQLite, which has no row locks, this is the same without them.
-            unlocked = Authorization.objects.select_for_update(skip_locked=True).filter(is_due, pk=authorization_id)
-            Authorization.objects.filter(is_due, pk__in=unlocked.values("pk")).update(last_used_at=now)
-    except DatabaseError:
-        pass

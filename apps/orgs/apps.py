@@ -11,7 +11,7 @@ class OrgsConfig(AppConfig):
     verbose_name = "Organizations"
 
     def ready(self) -> None:
-        if settings.DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+        if settings.DATABASES["default"]["ENGINE"] == "apps.orgs.postgresql":
             from apps.orgs.postgresql import register_loaders  # psycopg is not needed on SQLite
 
             connection_created.connect(register_loaders)

@@ -4,25 +4,30 @@ DRF hands exceptions of tool calls to `exception_handler`; Django hands everythi
 """
 
 import logging
+from functools import cache
+from http.client import responses
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
 from django.template.loader import render_to_string
 
+from apps.web.database_errors import is_unavailable, what_failed
 from apps.web.exceptions import InvalidInput, Refused, Unavailable
 from apps.web.render import json_response
 from apps.web.surfaces import surface_of
 
 log = logging.getLogger("porthole.errors")
 
+PLAIN_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title} · Porthole</title></head>
+<body><main><p>{status}</p><h1>{title}</h1><p>Request <code>{request_id}</code></p></main></body></html>
+"""
 INTERNAL = "Something went wrong here. Quote the request id when you report it."
 
 
-def describe(error: Exception, request_id: str) -> Refused:
+def describe(error: BaseException, request_id: str) -> Refused:
     """What is answered for an exception. A bug is logged with its traceback, and tells nothing but the id."""
     match error:
         case Refused():
@@ -38,8 +43,8 @@ def describe(error: Exception, request_id: str) -> Refused:
         case UnreadablePostError():
             return describe(InvalidInput.because(None, "The body ended too early.", "json_invalid"), request_id)
     fields = {"fields": {"requestId": request_id}}
-    if isinstance(error, DatabaseError) and is_unreachable(error):
-        log.error("the database cannot be reached: %s", type(error).__name__, extra=fields)
+    if is_unavailable(error):
+        log.error("the database is not available: %s", what_failed(error), extra=fields)
         return Refused(503, "unavailable", "The database cannot be reached.", {"Retry-After": "5"})
     log.error("a bug answered a request", exc_info=error, extra=fields)
     return Refused(500, "internal", INTERNAL)
@@ -90,6 +95,11 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def database_error(request: HttpRequest, error: BaseException) -> HttpResponse | None:
+    """What is answered where the database is why a request failed; None where it is not. For what DRF does not see."""
+    return _refuse(request, describe(error, request_id_of(request))) if is_unavailable(error) else None
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     return _refuse(request, Refused(500, "internal", INTERNAL))
 
@@ -100,16 +110,20 @@ def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
 
 
 def respond_with_page(request: HttpRequest, refused: Refused) -> HttpResponse:
-    return _page(request, refused.status)
+    return _page(request, refused.status, refused.headers)
 
 
-def _page(request: HttpRequest, status: int) -> HttpResponse:
-    page = render_to_string("error.html", {"status": status, "request_id": request_id_of(request)})
-    return HttpResponse(page, status=status)
+def _page(request: HttpRequest, status: int, headers: dict[str, str] | None = None) -> HttpResponse:
+    page: str
+    try:
+        page = render_to_string("error.html", {"status": status, "request_id": request_id_of(request)})
+    except Exception as error:  # such as static files that were not collected: the page is what is left when all fails
+        _log_once(type(error).__name__)
+        page = PLAIN_PAGE.format(title=responses.get(status, "Error"), status=status, request_id=request_id_of(request))
+    return HttpResponse(page, status=status, headers=headers)
 
 
-def is_unreachable(error: DatabaseError) -> bool:
-    cause = error.__cause__
-    if name := getattr(cause, "sqlite_errorname", None):  # SQLite says OperationalError to bad SQL too
-        return str(name).startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR"))
-    return isinstance(error, OperationalError | InterfaceError)
+@cache
+def _log_once(name: str) -> None:
+    """A line for each process, not for each request."""
+    log.warning("error.html cannot be rendered: %s", name)

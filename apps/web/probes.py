@@ -3,7 +3,8 @@
 import logging
 
 from django.core.checks import Tags, run_checks
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseError
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse
 

@@ -1,1 +1,1 @@
-"""Stalled peers, dead databases, full disks, damage: what must not stop the others."""
+"""What happens to callers when peers stall, or something that Porthole needs stands still, is full, damaged or away."""

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import OperationalError, connection
@@ -11,6 +12,7 @@ from django.utils import timezone
 from apps.oauthmcp import tokens
 from apps.oauthmcp.models import AccessToken, Authorization
 from apps.oauthmcp.server import new_access_token
+from apps.oauthmcp.uses import uses
 from apps.orgs.callers import SCOPES
 from apps.orgs.models import Membership
 from apps.tools import throttle
@@ -170,18 +172,50 @@ def test_a_use_is_noted_at_the_first_call_and_then_every_five_minutes(
     for minutes in (0, 1, 4, 6, 7):
         monkeypatch.setattr("django.utils.timezone.now", lambda at=now + timedelta(minutes=minutes): at)
         opened("get_account")
+        assert uses.write()
         noted.append(Authorization.objects.values_list("last_used_at", flat=True).get())
     later = now + timedelta(minutes=6)
     assert noted == [now, now, now, later, later]
 
 
-def test_a_use_that_somebody_noted_meanwhile_is_not_noted_again(authorization: Authorization) -> None:
+def test_of_two_uses_between_two_writes_the_first_is_noted(opened: Api, authorization: Authorization) -> None:
+    first = datetime.now(UTC)
+    Authorization.objects.update(last_used_at=None)
+    uses.note(authorization.pk, first)
+    opened("get_account")
+    assert uses.write()
+    assert Authorization.objects.get().last_used_at == first
+
+
+def test_a_use_that_another_process_noted_meanwhile_is_not_noted_again(authorization: Authorization) -> None:
     before = Authorization.objects.get().last_used_at
-    tokens._update_last_used(authorization.pk)
+    uses.note(authorization.pk, datetime.now(UTC))
+    assert uses.write()
     assert Authorization.objects.get().last_used_at == before
 
 
-def test_a_call_is_answered_though_its_use_cannot_be_noted(opened: Api) -> None:
+@pytest.mark.django_db
+def test_a_use_of_what_is_gone_is_forgotten() -> None:
+    uses.note(uuid4(), datetime.now(UTC))
+    assert uses.write()
+    assert not uses._pending
+
+
+def test_uses_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.oauthmcp.uses.MAX_PENDING", 3)
+    for _ in range(5):
+        uses.note(uuid4(), datetime.now(UTC))
+    assert len(uses._pending) == 3
+
+
+def test_a_call_writes_nothing(opened: Api, django_assert_num_queries: Any) -> None:
+    Authorization.objects.update(last_used_at=None)
+    with django_assert_num_queries(1):
+        assert opened.post("no_such_tool").status_code == 404
+    assert uses._pending
+
+
+def test_a_use_that_cannot_be_written_is_written_later(opened: Api) -> None:
     Authorization.objects.update(last_used_at=None)
 
     def refuse_writes(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -191,7 +225,10 @@ def test_a_call_is_answered_though_its_use_cannot_be_noted(opened: Api) -> None:
 
     with connection.execute_wrapper(refuse_writes):
         assert opened.post("get_account").status_code == 200
+        assert not uses.write()
     assert Authorization.objects.get().last_used_at is None
+    assert uses.write()
+    assert Authorization.objects.get().last_used_at
 
 
 def test_calls_are_counted_by_authorization_not_by_token(

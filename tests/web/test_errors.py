@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 from django.test import Client
 
 from apps.tools import views
@@ -56,6 +56,7 @@ BUGS = [
     RuntimeError(SECRET), KeyError(SECRET), AssertionError(SECRET), RecursionError(SECRET), MemoryError(SECRET),
     UnicodeEncodeError("utf-8", "\ud800", 0, 1, SECRET), TimeoutError(SECRET),
     PermissionError(SECRET), Refuses(), ProgrammingError(SECRET), sqlite_error("SQLITE_ERROR"),
+    caused(InternalError(SECRET), psycopg.errors.InFailedSqlTransaction(SECRET)),
 ]  # fmt: skip
 UNREACHABLE = [
     caused(OperationalError(SECRET), psycopg.OperationalError(SECRET)),
@@ -64,7 +65,10 @@ UNREACHABLE = [
     caused(OperationalError(SECRET), psycopg.errors.TooManyConnections(SECRET)),
     OperationalError(SECRET),
     sqlite_error("SQLITE_BUSY"), sqlite_error("SQLITE_BUSY_SNAPSHOT"), sqlite_error("SQLITE_LOCKED"),
-    sqlite_error("SQLITE_CANTOPEN"), sqlite_error("SQLITE_IOERR_READ"),
+    sqlite_error("SQLITE_CANTOPEN"), sqlite_error("SQLITE_IOERR_READ"), sqlite_error("SQLITE_FULL"),
+    sqlite_error("SQLITE_READONLY"), sqlite_error("SQLITE_CORRUPT_INDEX"), sqlite_error("SQLITE_NOTADB"),
+    caused(InternalError(SECRET), psycopg.errors.ReadOnlySqlTransaction(SECRET)),
+    caused(OperationalError(SECRET), psycopg.errors.QueryCanceled(SECRET)),
 ]  # fmt: skip
 
 
@@ -149,6 +153,17 @@ def test_a_bug_in_a_page_is_a_page(client: Client, monkeypatch: pytest.MonkeyPat
     assert response["Content-Type"].startswith("text/html")
     assert b"look-me-up" in response.content
     assert b"hunter2" not in response.content
+
+
+def test_an_error_page_needs_no_template(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ValueError("Missing staticfiles manifest entry")
+
+    monkeypatch.setattr(errors, "render_to_string", broken)
+    response = client.get("/nothing", headers={"x-request-id": "look-me-up"})
+    assert response.status_code == 404
+    assert response["Content-Type"].startswith("text/html")
+    assert b"look-me-up" in response.content
 
 
 # Paths

@@ -1,0 +1,92 @@
+"""Django's PostgreSQL backend, for a server that may stop to answer without closing its connections.
+
+`OPTIONS["answer_timeout"]` are the seconds for one answer; without it, as in commands, nothing is cut. The server's own
+timeouts do not help where the server itself stands still, nor does TCP over a Unix socket or where the kernel goes on.
+"""
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+from psycopg.errors import ConnectionTimeout
+
+HEALTH_CHECK = 1.0  # seconds: the statement before a request's first, which a server that is well answers at once
+RETRY_EVERY = 2.0  # seconds between attempts to reach a server that did not answer; no less than connect_timeout
+
+
+class BoundedConnection(psycopg.Connection[Any]):
+    """Waits `answer_timeout` seconds for an answer, then closes itself and raises psycopg.OperationalError."""
+
+    answer_timeout: float | None = None
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        try:
+            return super().wait(gen, interval, timeout or self.answer_timeout)
+        except psycopg.OperationalError:
+            if self.pgconn.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+                self.close()  # an answer that comes later would be taken for the next statement's
+            raise
+
+
+class Silence:
+    """Whether the server has stopped to answer. Then one thread asks it every RETRY_EVERY; others need not wait too."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_silent = False
+        self._retry_at = 0.0
+
+    def check(self) -> None:
+        """Raises psycopg.OperationalError where another thread has just waited in vain, or is about to."""
+        with self._lock:
+            if not self._is_silent:
+                return
+            if time.monotonic() < self._retry_at:
+                raise psycopg.OperationalError("the server did not answer a moment ago")
+            self._retry_at = time.monotonic() + RETRY_EVERY
+
+    def begin(self) -> None:
+        with self._lock:
+            self._is_silent = True
+            self._retry_at = time.monotonic() + RETRY_EVERY
+
+    def end(self) -> None:
+        self._is_silent = False
+
+
+_silence = Silence()
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    Database = SimpleNamespace(**vars(psycopg) | {"connect": BoundedConnection.connect})  # type: ignore[assignment]
+    answer_timeout: float | None = None
+
+    def get_connection_params(self) -> dict[str, Any]:
+        params = super().get_connection_params()
+        self.answer_timeout = params.pop("answer_timeout", None)
+        return params
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        if self.answer_timeout is None:
+            return super().get_new_connection(conn_params)
+        _silence.check()
+        try:
+            connection = super().get_new_connection(conn_params)
+        except ConnectionTimeout:
+            _silence.begin()
+            raise
+        _silence.end()
+        connection.answer_timeout = self.answer_timeout
+        return connection
+
+    def is_usable(self) -> bool:
+        if self.connection is None or self.answer_timeout is None:
+            return super().is_usable()
+        connection, connection.answer_timeout = self.connection, HEALTH_CHECK
+        try:
+            return super().is_usable()
+        finally:
+            connection.answer_timeout = self.answer_timeout

@@ -1,0 +1,65 @@
+"""Files at rest: whoever else has an account on the machine reads nothing, whatever the umask was."""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.config.server import LOCAL, PREVIEW, gunicorn, run
+
+CHECK = ("manage.py", "check")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def open_to_others(folder: Path) -> dict[str, str]:
+    return {str(path): oct(mode(path)) for path in (folder, *folder.rglob("*")) if mode(path) & 0o077}
+
+
+@pytest.fixture
+def wide(databases: Path, tmp_path: Path) -> Path:
+    """A DATA_DIR as earlier releases made it."""
+    folder = tmp_path / "data"
+    (folder / "static").mkdir(parents=True)
+    shutil.copy(databases / "organizations.sqlite3", folder / "porthole.sqlite3")
+    for path, bits in ((folder, 0o755), (folder / "static", 0o755), (folder / "porthole.sqlite3", 0o644)):
+        path.chmod(bits)
+    return folder
+
+
+def test_a_server_closes_what_is_open_and_makes_nothing_open(wide: Path) -> None:
+    with gunicorn(LOCAL | {"DATA_DIR": str(wide), "LOCAL_DEV_ORG": "acme"}) as server:
+        assert server.call().status == 200
+        assert (wide / "porthole.sqlite3-wal").exists()
+        assert open_to_others(wide) == {}
+        assert any("was open to other users" in line for line in server.said)
+
+
+@pytest.mark.process
+def test_a_command_makes_nothing_that_is_open(tmp_path: Path) -> None:
+    status, said = run("manage.py", "migrate", "orgs", "0001", env=LOCAL | {"DATA_DIR": str(tmp_path / "data")})
+    assert status == 0, said
+    assert (tmp_path / "data" / "porthole.sqlite3").exists()
+    assert open_to_others(tmp_path / "data") == {}
+
+
+def test_what_cannot_be_closed_is_refused_outside_local(wide: Path) -> None:
+    wide.chmod(0o1777)  # as /tmp is: nobody takes it from the others who share it
+    status, said = run(*CHECK, env=PREVIEW | {"DATA_DIR": str(wide)})
+    assert status != 0
+    assert f"DATA_DIR and its database must be the own ones of the user that Porthole runs as. Not so: {wide}" in said
+    assert mode(wide) == 0o1777
+    status, said = run(*CHECK, env=LOCAL | {"DATA_DIR": str(wide)})
+    assert status == 0, said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_what_belongs_to_somebody_else_is_refused_outside_local(wide: Path) -> None:
+    os.chown(wide / "porthole.sqlite3", 65534, 65534)
+    status, said = run(*CHECK, env=PREVIEW | {"DATA_DIR": str(wide)})
+    assert status != 0
+    assert f"Not so: {wide}/porthole.sqlite3" in said
