@@ -50,10 +50,18 @@ def test_no_query_keeps_a_thread_for_long(tmp_path: Path, beginning: str) -> Non
     words = vocabulary(beginning)
     searched = Docs((write(tmp_path / "docs", {f"{n}.md": " ".join(words[n::60]) for n in range(60)}),), tmp_path)
     searched.pages()
+    slowest = max(seconds(searched, query) for query in hostile_queries(beginning, words)[:QUERIES])
+
+    assert slowest < MOST
+
+
+def seconds(searched: Docs, query: str) -> float:
+    """Of this thread. The best of a few: a busy machine can make anything slow once, and nothing fast."""
     taken = []
-    for query in hostile_queries(beginning, words)[:QUERIES]:
+    for _ in range(5):
         started = time.thread_time()
         searched.search(query, 20)
         taken.append(time.thread_time() - started)
-
-    assert max(taken) < MOST
+        if taken[-1] < MOST:
+            break
+    return min(taken)
