@@ -1,6 +1,7 @@
 """Liveness and readiness probes."""
 
 import logging
+from collections.abc import Callable
 
 from django.core.checks import Tags, run_checks
 from django.db import Error as DatabaseError
@@ -11,6 +12,12 @@ from django.http import HttpRequest, HttpResponse
 log = logging.getLogger("porthole.ready")
 
 _was_ready = False  # stays true for this process: migrations and rules about rows come before a release starts
+_notes: dict[str, Callable[[], str | None]] = {}
+
+
+def add_note(name: str, note: Callable[[], str | None]) -> None:
+    """`note` tells what is degraded at the moment, in words for anybody to read, or None. It waits for nothing."""
+    _notes[name] = note
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -19,14 +26,21 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when the database answers, every migration is applied and no setting is refused; 503 otherwise."""
+    """200 when the database answers, every migration is applied and no setting is refused; 503 otherwise.
+
+    A part that is degraded does not make it 503: it is named after "ok".
+    """
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         problem = _what_is_missing()
     except DatabaseError:
         return _plain("the database does not answer", 503)
-    return _plain(problem, 503) if problem else _plain("ok")
+    return _plain(problem, 503) if problem else _plain("; ".join(["ok", *_degraded()]))
+
+
+def _degraded() -> list[str]:
+    return [f"{name}: {said}" for name, note in _notes.items() if (said := note())]
 
 
 def _what_is_missing() -> str:

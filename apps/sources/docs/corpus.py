@@ -1,33 +1,29 @@
-"""Search over the documentation in DOCS_DIRS: keeps the index file fresh, and answers from it."""
+"""Search over the documentation in DOCS_DIRS: answers from the index file."""
 
-import fcntl
-import hashlib
 import json
-import logging
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 from urllib.parse import quote
 
 from django.conf import settings
 
 from apps.sources.docs.chunks import DIRECTORY_PAGES, MARKDOWN
-from apps.sources.docs.index import FORMAT, build, connect, fingerprint, scan, stored_fingerprint
+from apps.sources.docs.index import stored_in
 from apps.sources.docs.query import RankedPage, expression, rank
+from apps.sources.docs.upkeep import RETRY, Upkeep
 from apps.web.exceptions import Unavailable
 
-CHECK_EVERY = 30.0  # seconds between two checks of the directories, in each process
 MAX_ANSWER = 56 * 1024  # bytes of JSON; no answer may be over 64 KiB
 SNIPPET = 400  # characters
 
-logger = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
 
 # The marks around each match are control characters, which no indexed text holds.
 _HIT = """
@@ -75,9 +71,16 @@ def prepare() -> int:
 def indexed_at() -> datetime | None:
     """When the index that answers now was built; None before the first search or `prepare`."""
     try:
-        return datetime.fromtimestamp(_docs().index.stat().st_mtime, UTC)
-    except FileNotFoundError:
+        return datetime.fromtimestamp(_docs().upkeep.index.stat().st_mtime, UTC)
+    except OSError:
         return None
+
+
+def condition() -> str | None:
+    """What is wrong with the documentation or its index, as far as this process knows. Waits for nothing."""
+    upkeep = _docs().upkeep
+    upkeep.refresh_if_due()
+    return upkeep.problem
 
 
 def _docs() -> "Docs":
@@ -89,8 +92,11 @@ def _docs_in(directories: tuple[Path, ...], data_dir: Path, base_url: str | None
     return Docs(directories, data_dir, base_url)
 
 
+os.register_at_fork(after_in_child=_docs_in.cache_clear)  # its threads stay behind
+
+
 class Docs:
-    """The documentation in some directories. Any number of threads and processes may use the same index file."""
+    """The documentation in some directories."""
 
     def __init__(
         self,
@@ -99,19 +105,29 @@ class Docs:
         base_url: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        # Other directories, or another version of the index, get a file of their own.
-        names = "\0".join([str(FORMAT), *(str(directory.absolute()) for directory in directories)])
-        name = hashlib.sha256(names.encode(errors="surrogateescape")).hexdigest()[:12]
-        self.index = data_dir / f"docs-index-{name}.sqlite3"
-        self._directories = directories
+        self.upkeep = Upkeep(directories, data_dir, clock)
         self._base_url = base_url
-        self._clock = clock
-        self._next_check = float("-inf")
-        self._checking = threading.Lock()
-        self._local = threading.local()
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        connection = self._connection()
+        return self._read(lambda connection: self._search(connection, query, limit))
+
+    def pages(self) -> int:
+        self.upkeep.refresh_if_due()
+        self.upkeep.wait()
+        return self._read(lambda connection: stored_in(connection).pages)
+
+    def _read(self, read: Callable[[sqlite3.Connection], Answer]) -> Answer:
+        """What `read` makes of the index. One that turns out to be damaged is replaced, and the new one is asked."""
+        for _ in range(2):
+            opened = self.upkeep.opened()
+            try:
+                return read(opened.connection)
+            # TypeError: an unreadable page may look like an empty one, so a row or a text that must be there is not.
+            except (sqlite3.Error, TypeError) as error:
+                self.upkeep.note_damage(opened, error)
+        raise Unavailable("The documentation index is being rebuilt.", RETRY)
+
+    def _search(self, connection: sqlite3.Connection, query: str, limit: int) -> list[Hit]:
         match = expression(connection, query)
         if match is None:
             return []
@@ -125,9 +141,6 @@ class Docs:
             hits.append(hit)
         return hits
 
-    def pages(self) -> int:
-        return int(self._connection().execute("SELECT pages FROM meta").fetchone()[0])
-
     def _hit(self, connection: sqlite3.Connection, match: str, ranked: RankedPage) -> Hit:
         doc_id, title, heading, path, anchor, marked = connection.execute(_HIT, (match, ranked.section)).fetchone()
         return Hit(
@@ -140,62 +153,6 @@ class Docs:
             snippet=_snippet(marked) or _what_follows(connection, ranked.section) or clip(heading or title, SNIPPET),
             score=ranked.score,
         )
-
-    def _connection(self) -> sqlite3.Connection:
-        """This thread's connection to the index that is in place now."""
-        self._refresh_if_due()
-        status = self.index.stat()
-        # The process too: a fork inherits this object, and a connection must not be used on both sides of it.
-        identity = (os.getpid(), status.st_dev, status.st_ino)
-        opened: _IndexConnection | None = getattr(self._local, "opened", None)
-        if opened is None or opened.identity != identity:
-            self._local.opened = opened = _IndexConnection(identity, connect(self.index))
-        return opened.connection
-
-    def _refresh_if_due(self) -> None:
-        """Bring the index up to date if it is time to look; where there is one, only one thread does, others go on."""
-        if not self._is_due() or not self._checking.acquire(blocking=not self.index.exists()):
-            return
-        try:
-            if self._is_due():  # still, after waiting for another thread
-                self._update()
-                self._next_check = self._clock() + CHECK_EVERY
-        finally:
-            self._checking.release()
-
-    def _is_due(self) -> bool:
-        return self._clock() >= self._next_check or not self.index.exists()
-
-    def _update(self) -> None:
-        try:
-            self._build_if_changed()
-        except (OSError, sqlite3.Error) as error:
-            logger.exception("The documentation index cannot be built.")
-            if stored_fingerprint(self.index) is None:
-                raise Unavailable("The documentation index cannot be built at the moment.") from error
-
-    def _build_if_changed(self) -> None:
-        files = scan(self._directories)
-        wanted, stored = fingerprint(files), stored_fingerprint(self.index)
-        if stored == wanted:
-            return
-        self.index.parent.mkdir(parents=True, exist_ok=True)
-        with self.index.with_suffix(".lock").open("w") as lock, suppress(BlockingIOError):
-            # With an old index to serve there is no need to wait: its successor is noticed when it is in place.
-            fcntl.flock(lock, fcntl.LOCK_EX if stored is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if stored_fingerprint(self.index) != wanted:  # still, after waiting for another process
-                build(self.index, files)
-
-
-class _IndexConnection:
-    """A connection, and which file it reads; closed when the thread that used it or the index is gone."""
-
-    def __init__(self, identity: tuple[int, int, int], connection: sqlite3.Connection) -> None:
-        self.identity = identity
-        self.connection = connection
-
-    def __del__(self) -> None:
-        self.connection.close()
 
 
 def page_url(base_url: str, path: str, anchor: str | None) -> str | None:

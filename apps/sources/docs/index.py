@@ -5,17 +5,19 @@ import logging
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from stat import S_ISREG
 from tempfile import mkstemp
 
 from apps.orgs.ids import derived_id
+from apps.sources.docs import spelling
 from apps.sources.docs.chunks import MARKDOWN, PLAIN, Page, parse
 
-FORMAT = 1  # raise it when the tables or the chunking change: part of the file's name, so versions never share one
+FORMAT = 2  # raise it when the tables or the chunking change: part of the file's name, so versions never share one
 MAX_FILES = 20_000
 MAX_BYTES = 2 * 1024 * 1024
 MAX_PATH = 512
@@ -28,7 +30,7 @@ _SCHEMA = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA temp_store = MEMORY;
-CREATE TABLE meta (fingerprint TEXT, pages INTEGER);
+CREATE TABLE meta (fingerprint TEXT, pages INTEGER, roots TEXT);
 CREATE TABLE page_info (
     id INTEGER PRIMARY KEY, doc_id TEXT, path TEXT, title TEXT, first_section INTEGER, last_section INTEGER
 );
@@ -45,13 +47,13 @@ CREATE VIRTUAL TABLE temp.written USING fts5(
     text, content = '', detail = none, tokenize = "unicode61 remove_diacritics 2"
 );
 CREATE VIRTUAL TABLE temp.written_words USING fts5vocab(temp, written, row);
-CREATE TABLE word (term TEXT PRIMARY KEY, pages INTEGER) WITHOUT ROWID;
 """
 _FINISH = """
-INSERT INTO word SELECT term, doc FROM temp.written_words WHERE length(term) BETWEEN 2 AND 64;
+INSERT INTO word SELECT term, doc, NULL FROM temp.written_words WHERE length(term) BETWEEN 2 AND 64;
 INSERT INTO section (section) VALUES ('optimize');
 INSERT INTO page (page) VALUES ('optimize');
 """
+TABLES = frozenset({"meta", "page_info", "section_info", "section", "page", "word", "spelling"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +72,38 @@ class DocFile:
         return derived_id("doc", self.path, *([str(self.root)] if self.root else []))
 
 
-def scan(roots: Sequence[Path]) -> list[DocFile]:
-    """The documents under the directories, ordered by path; what is missing or unreadable is passed over."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The documents under some directories, ordered by path."""
+
+    files: Sequence[DocFile]
+    is_complete: bool  # False: a directory is there that could not be read
+
+    @property
+    def roots(self) -> frozenset[int]:
+        """The positions of the directories that hold any."""
+        return frozenset(file.root for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What an index was built from."""
+
+    fingerprint: str
+    pages: int
+    roots: frozenset[int]
+
+
+def scan(roots: Sequence[Path]) -> Found:
+    """The documents under the directories; what is missing or unreadable is passed over."""
     files: list[DocFile] = []
+    unreadable: list[Path] = []
     for root, directory in enumerate(roots):
-        for file in _documents(root, directory):
+        for file in _documents(root, directory, unreadable):
             if len(files) == MAX_FILES:
-                return sorted(files, key=_order)
+                return Found(sorted(files, key=_order), not unreadable)
             files.append(file)
-    return sorted(files, key=_order)
+    return Found(sorted(files, key=_order), not unreadable)
 
 
 def fingerprint(files: Sequence[DocFile]) -> str:
@@ -96,13 +121,12 @@ def connect(index: Path) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, check_same_thread=False)
 
 
-def stored_fingerprint(index: Path) -> str | None:
-    """The fingerprint an index was built from; None when there is no index, or no usable one."""
-    try:
-        with closing(connect(index)) as connection:
-            return str(connection.execute("SELECT fingerprint FROM meta").fetchone()[0])
-    except (sqlite3.DatabaseError, TypeError):  # TypeError: no row
-        return None
+def stored_in(connection: sqlite3.Connection) -> Stored:
+    """Raises sqlite3.Error when this is no index, or a damaged one."""
+    row = connection.execute("SELECT fingerprint, pages, roots FROM meta").fetchone()
+    if row is None or not all(isinstance(value, kind) for value, kind in zip(row, (str, int, str), strict=True)):
+        raise sqlite3.DatabaseError("the index does not tell what it was built from")
+    return Stored(row[0], row[1], frozenset(map(int, row[2].split())))
 
 
 def build(index: Path, files: Sequence[DocFile]) -> None:
@@ -120,10 +144,17 @@ def build(index: Path, files: Sequence[DocFile]) -> None:
         with closing(sqlite3.connect(temporary)) as connection:
             _fill(connection, files)
         os.fsync(handle)  # or a power cut could leave the new name on an empty file
+        _make_way(index)
         temporary.replace(index)
     finally:
         os.close(handle)
         temporary.unlink(missing_ok=True)
+
+
+def _make_way(index: Path) -> None:
+    """A directory of that name is moved aside: a file cannot replace it, and what is in it is not ours to delete."""
+    if index.is_dir() and not index.is_symlink():
+        index.rename(index.with_name(f"{index.name}.{time.time_ns()}.aside"))
 
 
 def _path_words(path: str) -> str:
@@ -135,20 +166,28 @@ def _order(file: DocFile) -> tuple[str, int]:
     return file.path, file.root
 
 
-def _documents(root: int, directory: Path) -> Iterator[DocFile]:
+def _documents(root: int, directory: Path, unreadable: list[Path]) -> Iterator[DocFile]:
+    """Adds to `unreadable` what is there and cannot be read."""
     real_root = os.path.realpath(directory)
     pending = [directory]
     while pending:
-        with suppress(OSError):  # missing, not a directory, or not ours to read
-            entries = sorted(os.scandir(pending.pop()), key=lambda entry: entry.name)
-            for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                # Linked directories are not followed: inside the root they are visited anyway, and could go in circles.
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(Path(entry.path))
-                elif document := _document(root, directory, real_root, entry):
-                    yield document
+        for entry in _entries(pending.pop(), unreadable):
+            # Linked directories are not followed: inside the root they are visited anyway, and could go in circles.
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(Path(entry.path))
+            elif document := _document(root, directory, real_root, entry):
+                yield document
+
+
+def _entries(directory: Path, unreadable: list[Path]) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return sorted((e for e in entries if not e.name.startswith(".")), key=lambda entry: entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError:  # not ours to read, or a mount that went away
+        unreadable.append(directory)
+        return []
 
 
 def _document(root: int, directory: Path, real_root: str, entry: os.DirEntry[str]) -> DocFile | None:
@@ -179,7 +218,7 @@ def _is_text(path: str) -> bool:
 
 
 def _fill(connection: sqlite3.Connection, files: Sequence[DocFile]) -> None:
-    connection.executescript(_SCHEMA)
+    connection.executescript(_SCHEMA + spelling.SCHEMA)
     pages = 0
     sections = 0
     for file in files:
@@ -192,9 +231,11 @@ def _fill(connection: sqlite3.Connection, files: Sequence[DocFile]) -> None:
         pages += 1
         _add_page(connection, pages, sections + 1, file, page)
         sections += len(page.sections)
-    connection.execute("INSERT INTO meta VALUES (?, ?)", (fingerprint(files), pages))
+    roots = " ".join(map(str, sorted({file.root for file in files})))
+    connection.execute("INSERT INTO meta VALUES (?, ?, ?)", (fingerprint(files), pages, roots))
     connection.commit()
     connection.executescript(_FINISH)
+    spelling.add_spellings(connection)
     connection.commit()
 
 

@@ -1,15 +1,20 @@
 """What people type → an FTS5 expression → pages in order, each with its best section."""
 
 import sqlite3
+import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from apps.sources.docs.spelling import nearest
+
 MAX_CHARACTERS = 512
 MAX_TERMS = 32
 MAX_COMPLETED = 6  # words the documents lack that are completed or corrected; further ones are left out
+MAX_SECONDS = 0.02  # of this thread's time in which they are; words that are left then are left out as well
+MAX_STARTING = 10_000  # words with the same beginning that are looked at
 COMPLETIONS = 8
 SECTIONS = 300  # the best sections and pages that are ranked
 PAGES = 100
@@ -39,8 +44,10 @@ WHERE section MATCH ?
     AND (SELECT last_section FROM page_info WHERE id = ?)
 ORDER BY rank, rowid LIMIT 1
 """
-_STARTING_WITH = "SELECT term FROM word WHERE term > ? AND term < ? ORDER BY pages DESC, term LIMIT ?"
-_SIMILAR = "SELECT term, pages FROM word WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"
+_STARTING_WITH = """
+SELECT term FROM (SELECT term, pages FROM word WHERE term > ? AND term < ? LIMIT ?)
+ORDER BY pages DESC, term LIMIT ?
+"""
 _LAST = "\U0010ffff"
 
 
@@ -94,13 +101,14 @@ def _known(connection: sqlite3.Connection, words: Iterable[str]) -> list[str]:
     """The words as the documents have them: as typed, or completed, or the nearest spellings, or left out."""
     known: list[str] = []
     completed = 0
+    end = time.thread_time() + MAX_SECONDS  # not by the clock: what is found must not depend on who else is busy
     for word in words:
         if connection.execute("SELECT 1 FROM page WHERE page MATCH ? LIMIT 1", (f'"{word}"',)).fetchone():
             known.append(word)
-        elif completed < MAX_COMPLETED:
+        elif completed < MAX_COMPLETED and time.thread_time() < end:
             completed += 1
             folded = _without_marks(word)
-            known += _starting_with(connection, folded) or _nearest(connection, folded)
+            known += _starting_with(connection, folded) or nearest(connection, folded)
     return known
 
 
@@ -112,36 +120,7 @@ def _without_marks(word: str) -> str:
 
 def _starting_with(connection: sqlite3.Connection, word: str) -> list[str]:
     # Whole words rather than FTS5's own `word*`, which would look for a beginning of stems: deploym* finds no "deploy".
-    return [term for (term,) in connection.execute(_STARTING_WITH, (word, word + _LAST, COMPLETIONS))]
-
-
-def _nearest(connection: sqlite3.Connection, word: str) -> list[str]:
-    """At most two words that differ by one slip (two in long words), the nearest and then the commonest first."""
-    slips = 0 if len(word) < 4 or not word.isalpha() else 1 if len(word) < 8 else 2
-    if not slips or len(word) > 64:
-        return []
-    # The first letter is taken as right: it nearly always is, and it keeps the candidates few.
-    near = (word[0], word[0] + _LAST, len(word) - slips, len(word) + slips)
-    distances = [(_distance(word, term, slips), -pages, term) for term, pages in connection.execute(_SIMILAR, near)]
-    return [term for distance, _, term in sorted(distances)[:2] if distance <= slips]
-
-
-def _distance(one: str, two: str, limit: int) -> int:
-    """How many letters to add, drop, change or swap with their neighbour; limit + 1 when it is more than that."""
-    if len(set(one) ^ set(two)) > 2 * limit:  # each slip brings in or removes at most two kinds of letters
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(two) + 1))
-    for i, a in enumerate(one, start=1):
-        before, above, row = row, before, [i]
-        for j, b in enumerate(two, start=1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == two[j - 2] and one[i - 2] == b:
-                cost = min(cost, above[j - 2] + 1)
-            row.append(cost)
-        if min(row) > limit:
-            return limit + 1
-    return min(row[-1], limit + 1)
+    return [term for (term,) in connection.execute(_STARTING_WITH, (word, word + _LAST, MAX_STARTING, COMPLETIONS))]
 
 
 def _by_sections(rows: Iterable[Sequence[float]]) -> tuple[dict[int, int], list[int]]:

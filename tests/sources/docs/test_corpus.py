@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from apps.sources.docs import corpus as docs
+from apps.sources.docs import upkeep
 from apps.sources.docs.corpus import Docs, page_url
 from apps.web.exceptions import Unavailable
 from tests.patience import patience
@@ -59,18 +60,25 @@ def data(tmp_path: Path) -> Path:
 def built(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The indexes built during the test."""
     indexes: list[Path] = []
-    build = docs.build
+    build = upkeep.build
 
     def counting(index: Path, files: object) -> None:
         indexes.append(index)
         build(index, files)
 
-    monkeypatch.setattr(docs, "build", counting)
+    monkeypatch.setattr(upkeep, "build", counting)
     return indexes
 
 
 def paths(searched: Docs, query: str) -> list[str]:
     return [hit.path for hit in searched.search(query, 5)]
+
+
+def look(searched: Docs) -> Docs:
+    """The check of the directories that a search starts where one is due has ended."""
+    searched.search("anything", 5)
+    searched.upkeep.wait(patience())
+    return searched
 
 
 def test_a_hit_names_the_page_and_its_best_section(directory: Path, data: Path) -> None:
@@ -213,7 +221,7 @@ def test_changes_are_seen_after_thirty_seconds(directory: Path, data: Path, buil
     clock.now += 29.9
     assert paths(searched, "zebra") == []
     clock.now += 0.2
-    assert paths(searched, "zebra") == ["zebra.md"]
+    assert paths(look(searched), "zebra") == ["zebra.md"]
     assert len(built) == 2
 
 
@@ -226,7 +234,7 @@ def test_edited_and_removed_files_are_noticed(directory: Path, data: Path) -> No
     (directory / "guides/domains.mdx").unlink()
     clock.now += 31
 
-    assert paths(searched, "certificates") == ["index.md"]
+    assert paths(look(searched), "certificates") == ["index.md"]
 
 
 def test_an_unchanged_index_is_used_again(directory: Path, data: Path, built: list[Path]) -> None:
@@ -234,7 +242,7 @@ def test_an_unchanged_index_is_used_again(directory: Path, data: Path, built: li
     first = Docs((directory,), data, clock=clock)
     first.search("welcome", 5)
     clock.now += 31
-    first.search("welcome", 5)
+    look(first)
     Docs((directory,), data).search("welcome", 5)
 
     assert len(built) == 1
@@ -246,7 +254,7 @@ def test_other_directories_have_an_index_of_their_own(directory: Path, data: Pat
     one, two = Docs((directory,), data), Docs((other,), data)
 
     assert (paths(one, "zebra"), paths(two, "zebra")) == ([], ["zebra.md"])
-    assert one.index != two.index
+    assert one.upkeep.index != two.upkeep.index
 
 
 def test_an_index_that_another_process_replaced_is_opened_at_once(directory: Path, data: Path) -> None:
@@ -257,7 +265,7 @@ def test_an_index_that_another_process_replaced_is_opened_at_once(directory: Pat
     clock.now += 31
     assert paths(there, "zebra") == paths(here, "nothing")  # `there` does not look yet
 
-    assert paths(here, "zebra") == ["zebra.md"]
+    assert paths(look(here), "zebra") == ["zebra.md"]
     assert paths(there, "zebra") == ["zebra.md"]
 
 
@@ -268,9 +276,9 @@ def test_while_another_process_builds_the_old_index_answers(directory: Path, dat
     write(directory, {"zebra.md": "# Zebra\n"})
     clock.now += 31
 
-    with searched.index.with_suffix(".lock").open("w") as lock:
+    with searched.upkeep.index.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert paths(searched, "zebra") == []
+        assert paths(look(searched), "zebra") == []
         assert paths(searched, "welcome") == ["index.md"]
     assert len(built) == 1
 
@@ -278,7 +286,7 @@ def test_while_another_process_builds_the_old_index_answers(directory: Path, dat
 def test_an_index_that_is_no_index_is_built_again(directory: Path, data: Path) -> None:
     searched = Docs((directory,), data)
     data.mkdir()
-    searched.index.write_bytes(b"not a database" * 100)
+    searched.upkeep.index.write_bytes(b"not a database" * 100)
 
     assert paths(searched, "welcome") == ["index.md"]
 
@@ -286,7 +294,7 @@ def test_an_index_that_is_no_index_is_built_again(directory: Path, data: Path) -
 def test_a_removed_index_is_built_again(directory: Path, data: Path) -> None:
     searched = Docs((directory,), data, clock=Clock())
     searched.search("welcome", 5)
-    searched.index.unlink()
+    searched.upkeep.index.unlink()
 
     assert paths(searched, "welcome") == ["index.md"]
 
@@ -310,17 +318,18 @@ def test_when_building_fails_the_old_index_goes_on(
     def full(index: Path, files: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(docs, "build", full)
+    monkeypatch.setattr(upkeep, "build", full)
 
-    assert paths(searched, "welcome") == ["index.md"]
+    assert paths(look(searched), "welcome") == ["index.md"]
+    assert searched.upkeep.problem == upkeep.NOT_BUILT
 
 
 def test_threads_that_start_together_look_and_build_once(
     directory: Path, data: Path, built: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[object] = []
-    scan = docs.scan
-    monkeypatch.setattr(docs, "scan", lambda roots: looks.append(roots) or scan(roots))
+    scan = upkeep.scan
+    monkeypatch.setattr(upkeep, "scan", lambda roots: looks.append(roots) or scan(roots))
     searched = Docs((directory,), data)
     together = threading.Barrier(8)
 
@@ -336,9 +345,10 @@ def test_threads_that_start_together_look_and_build_once(
 _PROCESS = """
 import sys
 from pathlib import Path
-from apps.sources.docs import corpus as docs
-build = docs.build
-docs.build = lambda index, files: (print("built"), build(index, files))
+from apps.sources.docs import corpus as docs, upkeep
+from apps.sources.docs import upkeep
+build = upkeep.build
+upkeep.build = lambda index, files: (print("built"), build(index, files))
 searched = docs.Docs((Path(sys.argv[1]),), Path(sys.argv[2]))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -373,9 +383,9 @@ def test_processes_that_start_together_build_once(data: Path, tmp_path: Path) ->
 def test_a_fork_does_not_share_the_connection(directory: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     searched = Docs((directory,), data)
     searched.search("welcome", 5)
-    before = searched._local.opened
+    before = searched.upkeep.opened()
 
     monkeypatch.setattr(os, "getpid", lambda: -1)
     searched.search("welcome", 5)
 
-    assert searched._local.opened is not before
+    assert searched.upkeep.opened() is not before

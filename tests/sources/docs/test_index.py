@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from apps.sources.docs import index as docs_index
-from apps.sources.docs.index import build, connect, fingerprint, scan, stored_fingerprint
+from apps.sources.docs.index import build, connect, fingerprint, scan, stored_in
 from tests.sources.docs.test_corpus import write
 
 
 def found(*roots: Path) -> list[str]:
-    return [file.path for file in scan(roots)]
+    return [file.path for file in scan(roots).files]
 
 
 def test_documents_are_found_in_the_order_of_their_paths(tmp_path: Path) -> None:
@@ -61,22 +61,22 @@ def test_files_beyond_the_limit_are_left_out(tmp_path: Path, monkeypatch: pytest
 
 def test_the_fingerprint_follows_names_sizes_and_times(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "x"})
-    seen = {fingerprint(scan([tmp_path]))}
-    assert fingerprint(scan([tmp_path])) in seen
+    seen = {fingerprint(scan([tmp_path]).files)}
+    assert fingerprint(scan([tmp_path]).files) in seen
     os.utime(tmp_path / "a.md", ns=(1, 1))
-    seen.add(fingerprint(scan([tmp_path])))
+    seen.add(fingerprint(scan([tmp_path]).files))
     (tmp_path / "a.md").rename(tmp_path / "b.md")
-    seen.add(fingerprint(scan([tmp_path])))
+    seen.add(fingerprint(scan([tmp_path]).files))
     (tmp_path / "b.md").write_text("xy")
     os.utime(tmp_path / "b.md", ns=(1, 1))
-    seen.add(fingerprint(scan([tmp_path])))
+    seen.add(fingerprint(scan([tmp_path]).files))
 
     assert len(seen) == 4
 
 
 def test_text_that_is_not_utf8_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"# Caf\xe9 title\n")
-    build(tmp_path / "index", scan([tmp_path]))
+    build(tmp_path / "index", scan([tmp_path]).files)
 
     with closing(connect(tmp_path / "index")) as connection:
         assert connection.execute("SELECT title FROM page_info").fetchone() == ("Caf\ufffd title",)
@@ -84,7 +84,7 @@ def test_text_that_is_not_utf8_is_read_as_far_as_it_goes(tmp_path: Path) -> None
 
 def test_a_file_that_vanishes_after_the_scan_is_passed_over(tmp_path: Path) -> None:
     write(tmp_path, {"a.md": "x", "b.md": "x"})
-    files = scan([tmp_path])
+    files = scan([tmp_path]).files
     (tmp_path / "a.md").unlink()
     build(tmp_path / "index", files)
 
@@ -97,7 +97,7 @@ def test_a_build_that_fails_leaves_the_old_index_and_no_rubbish(
 ) -> None:
     write(tmp_path / "d", {"a.md": "x"})
     index = tmp_path / "index"
-    build(index, scan([tmp_path / "d"]))
+    build(index, scan([tmp_path / "d"]).files)
     before = index.read_bytes()
     monkeypatch.setattr(docs_index, "_FINISH", "no such statement")
 
@@ -116,14 +116,15 @@ def test_what_a_killed_build_left_behind_is_removed(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"index", "other.abc.tmp"}
 
 
-def test_only_an_index_has_a_fingerprint(tmp_path: Path) -> None:
-    (tmp_path / "empty").write_bytes(b"")
-    (tmp_path / "rubbish").write_bytes(b"rubbish" * 1000)
+@pytest.mark.parametrize("content", [b"", b"rubbish" * 1000])
+def test_only_an_index_tells_what_it_was_built_from(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "other").write_bytes(content)
     build(tmp_path / "index", [])
 
-    stored = [stored_fingerprint(tmp_path / name) for name in ("missing", "empty", "rubbish", "index")]
-
-    assert stored == [None, None, None, fingerprint([])]
+    with closing(connect(tmp_path / "index")) as connection:
+        assert stored_in(connection).fingerprint == fingerprint([])
+    with closing(connect(tmp_path / "other")) as connection, pytest.raises(sqlite3.DatabaseError):
+        stored_in(connection)
 
 
 def test_an_open_index_cannot_be_written(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from apps.sources.docs import query as docs_query
 from apps.sources.docs.corpus import Docs
-from apps.sources.docs.query import RankedPage, _distance, expression, rank
+from apps.sources.docs.query import RankedPage, expression, rank
+from apps.sources.docs.spelling import distance as distance_between
 from tests.examples import examples
 from tests.sources.docs.test_corpus import write
 
@@ -70,7 +71,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Docs:
 
 @pytest.fixture(scope="module")
 def connection(searched: Docs) -> Iterator[sqlite3.Connection]:
-    return searched._connection()
+    return searched.upkeep.opened().connection
 
 
 @pytest.mark.parametrize(("query", "path", "anchor"), JUDGED)
@@ -171,4 +172,4 @@ def test_long_queries_are_cut(connection: sqlite3.Connection) -> None:
     ],
 )
 def test_the_distance_counts_slips_up_to_a_limit(one: str, two: str, distance: int) -> None:
-    assert _distance(one, two, 2) == _distance(two, one, 2) == distance
+    assert distance_between(one, two, 2) == distance_between(two, one, 2) == distance
