@@ -245,7 +245,9 @@ SECURE_COOKIES = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SECURE_SSL_REDIRECT = PORTHOLE_ENV == "production"
+# Plain http is refused where secrets are sent, and public pages redirect (apps.web.middleware). A preview whose address
+# is http:// has no https that anybody could be sent to.
+HTTPS_REQUIRED = SECURE_SSL_REDIRECT = SECURE_COOKIES and not IS_LOCAL
 SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
 SECURE_HSTS_SECONDS = 31_536_000 if PORTHOLE_ENV == "production" else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True

@@ -9,6 +9,13 @@ class AccountsConfig(AppConfig):
     name = "apps.accounts"
     label = "accounts"
 
+    def ready(self) -> None:
+        from apps.web import surfaces
+        from apps.web.errors import respond_with_page
+
+        account = surfaces.Surface("account", respond_with_page, is_page=True)
+        surfaces.add(account, prefixes=("/account/", "/admin/"))
+
 
 class AdminConfig(DjangoAdminConfig):
     default_site = "apps.accounts.site.OperatorsSite"

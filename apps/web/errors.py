@@ -6,6 +6,7 @@ DRF hands exceptions of tool calls to `exception_handler`; Django hands everythi
 import logging
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
@@ -67,6 +68,11 @@ def bad_host(request: HttpRequest) -> HttpResponse:
     return _refuse(request, Refused(400, "bad_host", "This host name is not served here."))
 
 
+def https_required(request: HttpRequest) -> HttpResponse:
+    detail = f"Ask {settings.PUBLIC_URL}: over plain http, others can read what is sent here."
+    return _refuse(request, Refused(403, "https_required", detail))
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _refuse(request, Refused(400, "bad_request", "The request cannot be read."))
 
@@ -100,12 +106,12 @@ def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
 
 
 def respond_with_page(request: HttpRequest, refused: Refused) -> HttpResponse:
-    return _page(request, refused.status)
+    return _page(request, refused.status, refused.code)
 
 
-def _page(request: HttpRequest, status: int) -> HttpResponse:
-    page = render_to_string("error.html", {"status": status, "request_id": request_id_of(request)})
-    return HttpResponse(page, status=status)
+def _page(request: HttpRequest, status: int, code: str = "") -> HttpResponse:
+    values = {"status": status, "code": code, "request_id": request_id_of(request), "address": settings.PUBLIC_URL}
+    return HttpResponse(render_to_string("error.html", values), status=status)
 
 
 def is_unreachable(error: DatabaseError) -> bool:
