@@ -1,7 +1,11 @@
-"""Host names and addresses: which of them are this machine's own."""
+"""Host names, addresses and origins: what is one, and which of them are this machine's own."""
 
+import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
+
+# As browsers write it: lowercase, an international name in its ASCII form.
+ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
 
 def is_loopback(host: str) -> bool:
@@ -17,8 +21,19 @@ def is_loopback(host: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """The host of a URL or an origin; empty where there is none."""
+    """The host of a URL or an origin; empty where there is none, or where what stands for the port is none."""
     try:
-        return urlsplit(url).hostname or ""
+        parts = urlsplit(url)
+        _port = parts.port  # raises where it is no number: urlsplit itself takes whatever follows the colon
+        return parts.hostname or ""
     except ValueError:
         return ""
+
+
+def is_origin(value: str) -> bool:
+    """`scheme://host[:port]` with http or https, and nothing else: not `null`, no list, no user, no path."""
+    return bool(ORIGIN.fullmatch(value) and host_of(value))
+
+
+def is_loopback_origin(value: str) -> bool:
+    return is_origin(value) and is_loopback(host_of(value))
