@@ -196,7 +196,7 @@ PAGE_MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "apps.accounts.sessions.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
@@ -242,6 +242,10 @@ STORAGES = {
 # Cookies and security headers
 
 SECURE_COOKIES = PUBLIC_URL.startswith("https://")
+# RFC 6265bis §4.1.3.2: no other host of the domain, and nobody over plain http, can plant cookies of these names.
+_prefix = "__Host-" if SECURE_COOKIES else ""
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{_prefix}sessionid", f"{_prefix}csrftoken"
+SESSION_ENGINE = "apps.accounts.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

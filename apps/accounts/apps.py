@@ -10,11 +10,15 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
+        from django.contrib.auth.signals import user_logged_in
+
+        from apps.accounts import sessions
         from apps.web import surfaces
         from apps.web.errors import respond_with_page
 
         account = surfaces.Surface("account", respond_with_page, is_page=True)
         surfaces.add(account, prefixes=("/account/", "/admin/"))
+        user_logged_in.connect(sessions.begin, dispatch_uid="apps.accounts.sessions")
 
 
 class AdminConfig(DjangoAdminConfig):

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from tests.config.server import PREVIEW, PRODUCTION, Answer, Server, gunicorn
+from tests.config.server import PREVIEW, PRODUCTION, Answer, Server, gunicorn, run
 
 HOST = "porthole.example.com"
 PROXY = {"TRUSTED_PROXIES": "127.0.0.0/8"}
@@ -115,3 +115,14 @@ def test_a_preview_without_https_has_nothing_to_be_sent_to(folder: str) -> None:
 
 def test_local_needs_none(client: Client, db: None) -> None:
     assert client.post("/api/v1/tools/list_apps").status_code == 401
+
+
+def test_cookies_are_of_this_host_alone(production: Server, folder: str) -> None:
+    """No page sets a session's cookie before somebody signs in: its name is read where it was decided."""
+    cookie = ask(production, "/account/login/", "GET", x_forwarded_proto="https").headers["set-cookie"]
+    name, *attributes = (part.strip() for part in cookie.split(";"))
+    assert name.startswith("__Host-csrftoken=")
+    assert {"Secure", "HttpOnly", "Path=/"} <= set(attributes)
+    assert not [attribute for attribute in attributes if attribute.startswith("Domain")]
+    script = "from config import settings as s; print(s.SESSION_COOKIE_NAME, s.SESSION_COOKIE_SECURE)"
+    assert run("-c", script, env=PRODUCTION | {"DATA_DIR": folder}) == (0, "__Host-sessionid True\n")
