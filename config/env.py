@@ -15,10 +15,9 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
-Network = IPv4Network | IPv6Network
-# As browsers write it: lowercase, an international name in its ASCII form.
-ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+from apps.net.addresses import is_origin
 
+Network = IPv4Network | IPv6Network
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,31}")
 UNSAFE_SCHEMES = (
     "http", "https", "javascript", "data", "file", "blob", "about", "filesystem", "view-source", "intent", "mailto",
@@ -123,10 +122,6 @@ class Env:
 
 def is_unsafe_scheme(value: str) -> bool:
     return value in UNSAFE_SCHEMES or value.startswith(UNSAFE_PREFIXES)
-
-
-def is_origin(value: str) -> bool:
-    return bool(ORIGIN.fullmatch(value)) and is_address(value)
 
 
 def is_address(value: str) -> bool:

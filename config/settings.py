@@ -181,7 +181,7 @@ PAGE_MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "apps.accounts.sessions.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
@@ -227,10 +227,16 @@ STORAGES = {
 # Cookies and security headers
 
 SECURE_COOKIES = PUBLIC_URL.startswith("https://")
+# RFC 6265bis §4.1.3.2: no other host of the domain, and nobody over plain http, can plant cookies of these names.
+_prefix = "__Host-" if SECURE_COOKIES else ""
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{_prefix}sessionid", f"{_prefix}csrftoken"
+SESSION_ENGINE = "apps.accounts.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_COOKIES
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SECURE_SSL_REDIRECT = PORTHOLE_ENV == "production"
+# Plain http is refused where secrets are sent, and public pages redirect (apps.web.middleware). A preview whose address
+# is http:// has no https that anybody could be sent to.
+HTTPS_REQUIRED = SECURE_SSL_REDIRECT = SECURE_COOKIES and not IS_LOCAL
 SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]
 SECURE_HSTS_SECONDS = 31_536_000 if PORTHOLE_ENV == "production" else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True

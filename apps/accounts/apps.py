@@ -9,6 +9,17 @@ class AccountsConfig(AppConfig):
     name = "apps.accounts"
     label = "accounts"
 
+    def ready(self) -> None:
+        from django.contrib.auth.signals import user_logged_in
+
+        from apps.accounts import sessions
+        from apps.web import surfaces
+        from apps.web.errors import respond_with_page
+
+        account = surfaces.Surface("account", respond_with_page, is_page=True)
+        surfaces.add(account, prefixes=("/account/", "/admin/"))
+        user_logged_in.connect(sessions.begin, dispatch_uid="apps.accounts.sessions")
+
 
 class AdminConfig(DjangoAdminConfig):
     default_site = "apps.accounts.site.OperatorsSite"

@@ -1,4 +1,4 @@
-"""Host names and addresses: which of them are this machine's own."""
+"""Host names, addresses and origins: what is one, and which of them are this machine's own."""
 
 import re
 from ipaddress import ip_address
@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 # [v6], [v6]:port; v4, v4:port; v6. A zone tells of an interface there, not here.
 HOP = re.compile(r"\[([0-9A-Fa-f:.]+)(?:%[^]]*)?\](?::[0-9]{1,5})?|([0-9.]+)(?::[0-9]{1,5})?|([0-9A-Fa-f:.]+)(?:%.*)?")
+# As browsers write it: lowercase, an international name in its ASCII form.
+ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 
 
 def is_loopback(host: str) -> bool:
@@ -35,8 +37,19 @@ def plain_address(hop: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """The host of a URL or an origin; empty where there is none."""
+    """The host of a URL or an origin; empty where there is none, or where what stands for the port is none."""
     try:
-        return urlsplit(url).hostname or ""
+        parts = urlsplit(url)
+        _port = parts.port  # raises where it is no number: urlsplit itself takes whatever follows the colon
+        return parts.hostname or ""
     except ValueError:
         return ""
+
+
+def is_origin(value: str) -> bool:
+    """`scheme://host[:port]` with http or https, and nothing else: not `null`, no list, no user, no path."""
+    return bool(ORIGIN.fullmatch(value) and host_of(value))
+
+
+def is_loopback_origin(value: str) -> bool:
+    return is_origin(value) and is_loopback(host_of(value))

@@ -13,8 +13,9 @@ class OAuthMcpConfig(AppConfig):
         from apps.web import surfaces
         from apps.web.errors import respond_with_page
 
-        # Registration, tokens, revocation and the second spelling of metadata; the authorization endpoint is a page.
+        # Registration, tokens and revocation; the authorization endpoint is a page.
         surfaces.add(surfaces.Surface("oauth", respond_to, any_origin=True), prefixes=("/api/auth/",))
         authorize = surfaces.Surface("authorize", respond_with_page, is_page=True)
         surfaces.add(authorize, prefixes=("/api/auth/mcp/authorize",))
-        surfaces.add(surfaces.Surface("metadata", respond_with_page, any_origin=True), prefixes=("/.well-known/",))
+        metadata = surfaces.Surface("metadata", respond_with_page, any_origin=True, needs_https=False)
+        surfaces.add(metadata, prefixes=("/.well-known/", "/api/auth/.well-known/"))

@@ -52,6 +52,8 @@ def endpoint(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReque
 def respond_to(request: HttpRequest, refused: Refused) -> HttpResponse:
     """Requests refused before they reach an endpoint, such as unknown paths."""
     error = "server_error" if refused.status >= 500 else "invalid_request"
+    if refused.code == "https_required":  # no word of the RFCs tells a client's developer what is wrong
+        error = refused.code
     return json_response({"error": error, "error_description": refused.detail}, refused.status)
 
 

@@ -73,6 +73,10 @@ def _response(code: str, description: str, detail: Any, headers: dict[str, Any] 
     return response | {"headers": headers} if headers else response
 
 
+def _optional(headers: dict[str, Any]) -> dict[str, Any]:
+    return {name: {**header, "required": False} for name, header in headers.items()}
+
+
 _NOT_FOUND = [{"loc": ["body", "applicationId"], "msg": "There is no such application.", "type": "not_found"}]
 _STATUSES = {
     "400": ("BadHost", "bad_host", "The host name is not served here.", None),
@@ -82,7 +86,12 @@ _STATUSES = {
         "The token is missing, malformed, unknown, expired or revoked.",
         _CHALLENGE,
     ),
-    "403": ("InsufficientScope", "insufficient_scope", "The token lacks the tool's scope.", _CHALLENGE),
+    "403": (
+        "Forbidden",
+        "insufficient_scope",
+        "The token lacks the tool's scope. Or, with the code https_required and no challenge: this is plain http.",
+        _optional(_CHALLENGE),
+    ),
     "404": ("UnknownTool", "unknown_tool", "There is no tool of this name.", None),
     "405": ("MethodNotAllowed", "method_not_allowed", "A tool is called with POST.", ALLOW),
     "411": ("LengthRequired", "length_required", "The body came in chunks, without a length.", None),

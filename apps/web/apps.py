@@ -11,5 +11,6 @@ class WebConfig(AppConfig):
         from apps.web import surfaces
         from apps.web.errors import respond_with_page
 
-        surfaces.add(surfaces.Surface("page", respond_with_page, is_page=True), prefixes=("",))
-        surfaces.add(surfaces.Surface("probe", respond_with_page), prefixes=("/healthz", "/readyz"))
+        surfaces.add(surfaces.Surface("page", respond_with_page, is_page=True, needs_https=False), prefixes=("",))
+        probe = surfaces.Surface("probe", respond_with_page, needs_https=False)
+        surfaces.add(probe, prefixes=("/healthz", "/readyz"))

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
-from apps.net.addresses import host_of, is_loopback
+from apps.net.addresses import is_loopback_origin
 from apps.web.surfaces import surface_of
 
 ACCEPTED = "Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id"
@@ -47,9 +47,7 @@ def has_disallowed_origin(request: HttpRequest) -> bool:
 
 
 def _is_allowed(origin: str) -> bool:
-    if origin in settings.ALLOWED_ORIGINS:
-        return True
-    return settings.IS_LOCAL and origin.startswith(("http://", "https://")) and is_loopback(host_of(origin))
+    return origin in settings.ALLOWED_ORIGINS or (settings.IS_LOCAL and is_loopback_origin(origin))
 
 
 def _add_headers(request: HttpRequest, response: HttpResponseBase, any_origin: bool) -> None:

@@ -8,6 +8,7 @@ from functools import cache
 from http.client import responses
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
@@ -72,6 +73,11 @@ def bad_host(request: HttpRequest) -> HttpResponse:
     return _refuse(request, Refused(400, "bad_host", "This host name is not served here."))
 
 
+def https_required(request: HttpRequest) -> HttpResponse:
+    detail = f"Ask {settings.PUBLIC_URL}: over plain http, others can read what is sent here."
+    return _refuse(request, Refused(403, "https_required", detail))
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _refuse(request, Refused(400, "bad_request", "The request cannot be read."))
 
@@ -110,16 +116,17 @@ def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
 
 
 def respond_with_page(request: HttpRequest, refused: Refused) -> HttpResponse:
-    return _page(request, refused.status, refused.headers)
+    return _page(request, refused.status, refused.code, refused.headers)
 
 
-def _page(request: HttpRequest, status: int, headers: dict[str, str] | None = None) -> HttpResponse:
+def _page(request: HttpRequest, status: int, code: str = "", headers: dict[str, str] | None = None) -> HttpResponse:
+    values = {"status": status, "code": code, "request_id": request_id_of(request), "address": settings.PUBLIC_URL}
     page: str
     try:
-        page = render_to_string("error.html", {"status": status, "request_id": request_id_of(request)})
+        page = render_to_string("error.html", values)
     except Exception as error:  # such as static files that were not collected: the page is what is left when all fails
         _log_once(type(error).__name__)
-        page = PLAIN_PAGE.format(title=responses.get(status, "Error"), status=status, request_id=request_id_of(request))
+        page = PLAIN_PAGE.format(title=responses.get(status, "Error"), **values)
     return HttpResponse(page, status=status, headers=headers)
 
 

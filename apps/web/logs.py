@@ -1,4 +1,4 @@
-"""Log lines as JSON, one object a line."""
+"""Log lines as JSON, one object a line, without secrets: every logger's lines come out here."""
 
 import json
 import logging
@@ -6,22 +6,31 @@ from datetime import UTC, datetime
 
 import orjson
 
+from apps.web.redaction import current_request, redact, secrets_of
+
+ACCESS = "porthole.access"  # its fields are chosen one by one (apps.web.middleware)
+
 
 class JsonFormatter(logging.Formatter):
-    """`{"time", "level", "logger", "message", …}` and whatever the caller put in `extra={"fields": {…}}`."""
+    """`{"time", "level", "logger", "message", …}` and whatever the caller put in `extra={"fields": {…}}`.
+
+    Redacts what is written, not the record: after arguments were filled in and tracebacks made, nothing is added.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
+        request = getattr(record, "request", None)  # what Django itself logs
+        said = {"message": record.getMessage(), **getattr(record, "fields", {})}
+        if record.exc_info:
+            said["exception"] = self.formatException(record.exc_info)
+        secrets = () if record.name == ACCESS else secrets_of(request or current_request.get())
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
-            **getattr(record, "fields", {}),
+            **redact(said, secrets),
         }
-        if request_id := getattr(getattr(record, "request", None), "id", None):  # what Django itself logs
+        if request_id := getattr(request, "id", None):
             line["requestId"] = request_id
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
         try:
             return orjson.dumps(line, default=str).decode()
         except TypeError:  # half of a surrogate pair, or an integer over 64 bits: a line must not get lost for it
@@ -36,6 +45,7 @@ CONFIGURATION = {
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "level": "ERROR", "propagate": True},  # runserver's, with whole request lines
         # The access log has a line for each of these already.
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},

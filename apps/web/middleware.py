@@ -14,15 +14,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from apps.net.addresses import plain_address
 from apps.web.csp import page_policy
-from apps.web.errors import bad_host
+from apps.web.errors import bad_host, https_required
+from apps.web.logs import ACCESS
+from apps.web.redaction import current_request, redact_path
+from apps.web.surfaces import surface_of
 
-access_log = logging.getLogger("porthole.access")
+access_log = logging.getLogger(ACCESS)
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 REQUEST_ID = re.compile(r"^[A-Za-z0-9-]{1,64}\Z")
-SECRET_IN_PATH = re.compile(r"^(/account/(?:invitations|password/reset/key)/).+", re.DOTALL)
 CONTENT_SECURITY_POLICY = page_policy()
-
 # Of every page, also of one that is answered before Django's own middleware. The API's reader has its own policy.
 PAGE_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -38,6 +39,13 @@ class RequestMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        before = current_request.set(request)
+        try:
+            return self._respond(request)
+        finally:
+            current_request.reset(before)
+
+    def _respond(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
         inbound = request.META.get("HTTP_X_REQUEST_ID", "")
         request.id = inbound if REQUEST_ID.match(inbound) else uuid.uuid4().hex  # type: ignore[attr-defined]
@@ -47,6 +55,8 @@ class RequestMiddleware:
         if response.headers.get("Content-Type", "").startswith("text/html"):
             for name, value in PAGE_HEADERS.items():
                 response.headers.setdefault(name, value)
+        if settings.SECURE_HSTS_SECONDS and request.is_secure():
+            response["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
         # RFC 9110 §8.6: none with 204, and with 304 only the length that the whole document would have.
         if isinstance(response, HttpResponse) and response.status_code not in (204, 304):
             response.headers.setdefault("Content-Length", str(len(response.content)))
@@ -59,7 +69,17 @@ class RequestMiddleware:
                 request.get_host()
             except DisallowedHost:
                 return bad_host(request)
+        if _lacks_https(request):
+            return https_required(request)
         return self.get_response(request)
+
+
+def _lacks_https(request: HttpRequest) -> bool:
+    """Public pages that are only read are redirected instead (SecurityMiddleware); what a form sends is refused."""
+    if not settings.HTTPS_REQUIRED or request.is_secure():
+        return False
+    surface = surface_of(request)
+    return surface.needs_https or (surface.is_page and request.method not in ("GET", "HEAD"))
 
 
 def _apply_forwarded_headers(request: HttpRequest) -> None:
@@ -67,8 +87,8 @@ def _apply_forwarded_headers(request: HttpRequest) -> None:
     hops = [plain_address(request.META.get("REMOTE_ADDR", "")) or request.META.get("REMOTE_ADDR", "")]
     if settings.TRUSTED_PROXIES and _is_trusted(hops[0]):
         hops += _forwarded_for(request.META.get("HTTP_X_FORWARDED_FOR", ""))
-        if request.META.get("HTTP_X_FORWARDED_PROTO") == "https":
-            request.environ["wsgi.url_scheme"] = "https"  # type: ignore[attr-defined]
+        if protocols := request.META.get("HTTP_X_FORWARDED_PROTO"):
+            request.environ["wsgi.url_scheme"] = _scheme_of(protocols)  # type: ignore[attr-defined]
     request.client_address = next(  # type: ignore[attr-defined]
         (hop for hop in hops if not _is_trusted(hop)), hops[-1]
     )
@@ -78,6 +98,11 @@ def _forwarded_for(header: str) -> list[str]:
     """The hops nearest to us first, up to one that is no address: what is behind it could be anything."""
     addresses = (plain_address(hop) for hop in reversed(header.split(",")) if hop.strip())
     return list(takewhile(bool, addresses))
+
+
+def _scheme_of(protocols: str) -> str:
+    """Where several proxies told theirs, all have to say https: which of them the client spoke to is not told."""
+    return "https" if all(told.strip().lower() == "https" for told in protocols.split(",")) else "http"
 
 
 def _is_trusted(hop: str) -> bool:
@@ -95,7 +120,7 @@ def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> No
     fields = {
         "requestId": request.id,  # type: ignore[attr-defined]
         "method": request.method,
-        "path": SECRET_IN_PATH.sub(r"\1…", request.path_info)[:200],
+        "path": redact_path(request.path_info)[:200],
         "status": response.status_code,
         "durationMs": round((time.perf_counter() - started) * 1000, 1),
         "client": request.client_address[:45],  # type: ignore[attr-defined]

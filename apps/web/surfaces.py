@@ -15,13 +15,15 @@ from apps.web.exceptions import Refused
 class Surface:
     """`refuse` answers in the shape that is expected there.
 
-    `is_page`: for browsers, with sessions and CSRF. `any_origin`: CORS allows every origin.
+    `is_page`: for browsers, with sessions and CSRF. `any_origin`: CORS allows every origin. `needs_https`: who asks
+    sends or gets a secret there, so plain http is refused outside local; false only where everything is public.
     """
 
     name: str
     refuse: Callable[[HttpRequest, Refused], HttpResponse]
     is_page: bool = False
     any_origin: bool = False
+    needs_https: bool = True
 
 
 _by_path: dict[str, Surface] = {}

@@ -320,7 +320,8 @@ def test_log_lines_are_json_whatever_the_path_is(server: Server) -> None:
 
 
 def bootstrap(preview: Server, **headers: str) -> Answer:
-    return preview.call(**({"token": E2E, "host": "porthole.example.com"} | headers))
+    usual = {"token": E2E, "host": "porthole.example.com", "x_forwarded_proto": "https"}
+    return preview.call(**(usual | headers))
 
 
 def test_the_bootstrap_secret_opens_in_preview(preview: Server) -> None:
@@ -348,7 +349,7 @@ def test_a_trusted_proxy_is_believed_about_the_client(preview: Server) -> None:
 def test_too_many_calls_have_to_wait(preview: Server) -> None:
     count = 250
     with preview.connect() as connection:
-        connection.send(request_bytes(token=E2E, host="porthole.example.com") * count)
+        connection.send(request_bytes(token=E2E, host="porthole.example.com", x_forwarded_proto="https") * count)
         answers = [connection.answer() for _ in range(count)]
     refused = [answer for answer in answers if answer.status == 429]
     assert {answer.status for answer in answers[:100]} == {200}

@@ -28,6 +28,7 @@ class Call:
     headers: dict[str, str] = field(default_factory=dict)
     scopes: frozenset[str] | None = None
     is_throttled: bool = False
+    needs_https: bool = False
     fails_with: Exception | None = None
 
     def __post_init__(self) -> None:
@@ -37,6 +38,10 @@ class Call:
 
 def bad_host(call: Call) -> None:
     call.headers["host"] = "evil.example"
+
+
+def plain_http(call: Call) -> None:
+    call.needs_https = True
 
 
 def preflight(call: Call) -> None:
@@ -92,6 +97,7 @@ def bug(call: Call) -> None:
 Rule = tuple[Callable[[Call], None], int, str | None]
 TABLE: list[Rule] = [
     (bad_host, 400, "bad_host"),
+    (plain_http, 403, "https_required"),
     (preflight, 204, None),
     (no_such_path, 404, "not_found"),
     (no_token, 401, "unauthorized"),
@@ -119,6 +125,7 @@ def answer(acme: Fill, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Callab
             breaks(call)
         if call.scopes is not None:
             monkeypatch.setattr("apps.oauthmcp.bearer.ALL_SCOPES", call.scopes)
+        settings.HTTPS_REQUIRED = call.needs_https
         if call.is_throttled:
             settings.RATE_LIMITS = True
             monkeypatch.setattr(throttle, "_buckets", throttle.Buckets(burst=0, per_second=0.01))
@@ -165,7 +172,7 @@ def check(response: Any, rule: Rule) -> None:
 
 
 def test_a_narrowed_token_is_told_the_scope_that_the_tool_needs(answer: Callable[..., Any]) -> None:
-    challenge = answer(TABLE[7])["WWW-Authenticate"]
+    challenge = answer((narrowed_token, 403, "insufficient_scope"))["WWW-Authenticate"]
     assert 'error="insufficient_scope"' in challenge
     assert 'scope="apps:read"' in challenge
     assert "/.well-known/oauth-protected-resource/api/v1" in challenge

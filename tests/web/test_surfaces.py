@@ -12,8 +12,8 @@ from apps.web.surfaces import Surface, surface_of
     ("path", "name", "is_page", "any_origin"),
     [
         ("/", "page", True, False),
-        ("/account/login/", "page", True, False),
-        ("/admin/", "page", True, False),
+        ("/account/login/", "account", True, False),
+        ("/admin/", "account", True, False),
         ("/anything/else", "page", True, False),
         ("/healthz", "probe", False, False),
         ("/api/v1/tools/list_apps", "api", False, False),
@@ -27,6 +27,7 @@ from apps.web.surfaces import Surface, surface_of
         ("/api/auth/mcp/token", "oauth", False, True),
         ("/api/auth/mcp/authorize", "authorize", True, False),
         ("/.well-known/oauth-authorization-server", "metadata", False, True),
+        ("/api/auth/.well-known/oauth-authorization-server", "metadata", False, True),
     ],
 )
 def test_a_path_belongs_to_one_surface(path: str, name: str, is_page: bool, any_origin: bool) -> None:

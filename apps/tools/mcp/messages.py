@@ -44,8 +44,8 @@ class Message:
 
     @property
     def meta(self) -> dict[str, Any]:
-        meta = self.params.get("_meta")
-        return meta if isinstance(meta, dict) else {}
+        meta: dict[str, Any] = self.params.get("_meta", {})
+        return meta
 
 
 def read_message(raw: bytes) -> Message:
@@ -68,6 +68,8 @@ def read_message(raw: bytes) -> Message:
     params = value.get("params", {})
     if not isinstance(params, dict):
         raise RpcError(INVALID_PARAMS, "params must be an object.", 400, id=id)
+    if not isinstance(params.get("_meta", {}), dict):  # it tells the era, so this is of neither
+        raise RpcError(INVALID_PARAMS, "params._meta must be an object.", 400, id=id)
     return Message(value["method"], params, id)
 
 
