@@ -13,7 +13,7 @@ import pytest
 from apps.sources.docs.corpus import Docs
 from apps.sources.docs.index import connect
 from apps.sources.docs.upkeep import look_through
-from tests.config.server import LOCAL, Answer, Server, gunicorn, make_databases
+from tests.config.server import LOCAL, Answer, Server, gunicorn
 from tests.patience import patience
 from tests.sources.docs.test_corpus import write
 
@@ -22,10 +22,10 @@ PAGES = {f"{n}.md": f"# Page {n}\n\nAll about zebras. " + f"word{n} " * 3000 for
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Path]]:
+def served(tmp_path_factory: pytest.TempPathFactory, databases: Path) -> Iterator[tuple[Server, Path]]:
     base = tmp_path_factory.mktemp("docs-faults")
-    make_databases(base / "data")
-    (base / "data/organizations.sqlite3").rename(base / "data/porthole.sqlite3")
+    (base / "data").mkdir()
+    shutil.copy(databases / "organizations.sqlite3", base / "data/porthole.sqlite3")
     env = LOCAL | {"RATE_LIMITS": "off", "DATA_DIR": str(base / "data"), "DOCS_DIRS": str(write(base / "docs", PAGES))}
     with gunicorn(env) as server:
         yield server, base
@@ -119,11 +119,10 @@ def test_a_damaged_index_is_never_a_bug_and_is_soon_whole(
 
 
 @pytest.mark.process
-def test_a_folder_that_vanishes_leaves_the_last_index_in_place(served: tuple[Server, Path], tmp_path: Path) -> None:
-    _, base = served
+def test_a_folder_that_vanishes_leaves_the_last_index_in_place(databases: Path, tmp_path: Path) -> None:
     data, folder = tmp_path / "data", write(tmp_path / "docs", PAGES)
     data.mkdir()
-    shutil.copy(base / "data/porthole.sqlite3", data)
+    shutil.copy(databases / "organizations.sqlite3", data / "porthole.sqlite3")
     Docs((folder,), data).pages()
     shutil.rmtree(folder)
     with gunicorn(LOCAL | {"DATA_DIR": str(data), "DOCS_DIRS": str(folder)}) as server:
