@@ -2,10 +2,11 @@
 
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -13,6 +14,7 @@ from typing import IO
 BLOB_LIMIT = 1024 * 1024
 MAX_PACK_BYTES = 256 * 1024 * 1024
 TAIL_BYTES = 8192
+SILENCE_LIMIT = 15.0  # seconds until the first byte of what was asked for
 
 
 class FetchFailed(Exception):
@@ -21,6 +23,14 @@ class FetchFailed(Exception):
 
 class RefMissing(FetchFailed):
     """The repository answered, and has no such ref."""
+
+
+class Silent(FetchFailed):
+    """The time ran out before anything came."""
+
+
+class GitMissing(FetchFailed):
+    """There is no git on PATH."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +68,19 @@ def fetch_command(remote: Remote, name: str, local_ref: str, *, path: str) -> Co
 
 
 def run(command: Command, folder: Path, *, seconds: float) -> None:
-    """Run a fetch in the bare repository at `folder`. Raises RefMissing, FetchFailed.
+    """Run a fetch in the bare repository at `folder`. Raises RefMissing, Silent, GitMissing, FetchFailed.
 
-    After `seconds` it is killed with everything it started. Half-written files are left to `remove_leftovers`.
+    After `seconds`, or SILENCE_LIMIT if nothing has come by then, it is killed with everything it started.
+    Half-written files are left to `remove_leftovers`.
     """
-    deadline = time.monotonic() + seconds
+    if shutil.which("git", path=command.env["PATH"]) is None:
+        raise GitMissing("There is no git on PATH.")
+    started = time.monotonic()
+
+    def time_left() -> float:
+        left = started + min(SILENCE_LIMIT, seconds) - time.monotonic()
+        return left if left > 0 or not has_begun(folder) else started + seconds - time.monotonic()
+
     process = subprocess.Popen(
         command.argv,
         env=dict(command.env),
@@ -74,14 +92,20 @@ def run(command: Command, folder: Path, *, seconds: float) -> None:
     )
     try:
         assert process.stderr is not None  # noqa: S101  (for the type checker)
-        stderr = _tail(process.stderr, deadline)
-        status = process.wait(max(0.1, deadline - time.monotonic()))
+        stderr = _tail(process.stderr, time_left)
+        status = process.wait(max(0.1, time_left()))
     except (TimeoutError, subprocess.TimeoutExpired):
-        raise FetchFailed(f"It took longer than {seconds:.1f} s.") from None
+        failure = FetchFailed if has_begun(folder) else Silent
+        raise failure(f"It took longer than {time.monotonic() - started:.1f} s.") from None
     finally:
         _end(process)
     if status != 0:
         raise _failure(stderr, status)
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether a pack is arriving: what git writes before it knows the pack's name."""
+    return any(folder.glob("objects/pack/tmp_pack_*"))
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -131,16 +155,17 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
     }
 
 
-def _tail(stream: IO[bytes], deadline: float) -> str:
+def _tail(stream: IO[bytes], time_left: Callable[[], float]) -> str:
     """The end of what it says, until it says no more. Raises TimeoutError. The rest is dropped: it may be endless."""
     tail = b""
     with stream, selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while True:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
+            left = time_left()
+            if left <= 0:
                 raise TimeoutError
-            if time.monotonic() > deadline:
-                raise TimeoutError
+            if not selector.select(left):
+                continue
             chunk = os.read(stream.fileno(), 65536)
             if not chunk:
                 return tail.decode("utf-8", "replace")
