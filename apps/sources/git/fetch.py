@@ -14,6 +14,9 @@ from typing import IO
 BLOB_LIMIT = 1024 * 1024
 MAX_PACK_BYTES = 256 * 1024 * 1024
 TAIL_BYTES = 8192
+# What one process of git may map, its program and libraries included, and how long it may compute.
+MAX_ADDRESS_SPACE = 384 * 1024 * 1024
+MAX_CPU_SECONDS = 60
 SILENCE_LIMIT = 15.0  # seconds until the first byte of what was asked for
 
 
@@ -61,10 +64,12 @@ def fetch_command(remote: Remote, name: str, local_ref: str, *, path: str) -> Co
         "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance",
         "--end-of-options", remote.url, f"+{name}:{local_ref}",
     )  # fmt: skip
-    # A shell only for `ulimit`, which caps every file that git writes; POSIX counts it in 512 bytes.
+    # A shell only for `ulimit`, which caps every file that git writes (POSIX counts it in 512 bytes), its memory (in
+    # KiB) and its time: what it fetches may be small and yet grow without end when it is unpacked.
     # (preexec_fn is not safe in a process with threads, and prlimit(1) is not on every system.)
-    limited = ("sh", "-c", f'ulimit -f {MAX_PACK_BYTES // 512} && exec "$@"', "sh", *git)
-    return Command(limited, _environment(remote, path))
+    limits = f"ulimit -f {MAX_PACK_BYTES // 512} && ulimit -v {MAX_ADDRESS_SPACE // 1024}"
+    limits += f" && ulimit -t {MAX_CPU_SECONDS}"
+    return Command(("sh", "-c", f'{limits} && exec "$@"', "sh", *git), _environment(remote, path))
 
 
 def run(command: Command, folder: Path, *, seconds: float) -> None:
@@ -129,6 +134,11 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
         "core.askPass": "",
         "core.hooksPath": os.devnull,
         "core.bigFileThreshold": str(2 * BLOB_LIMIT),
+        # So that a large repository fits under MAX_ADDRESS_SPACE: threads have stacks and heaps of their own.
+        "core.packedGitWindowSize": "16m",
+        "core.packedGitLimit": "64m",
+        "core.deltaBaseCacheLimit": "32m",
+        "pack.threads": "1",
         "fetch.recurseSubmodules": "false",
         # One pack for each fetch: countable, and never thousands of loose files.
         "fetch.unpackLimit": "1",
@@ -151,6 +161,7 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
+        "MALLOC_ARENA_MAX": "1",
         "GIT_DIR": ".",
     }
 

@@ -13,7 +13,7 @@ from apps.orgs.repositories import LOCAL_CHECKOUT
 from apps.sources.git.chunks import chunk_of
 from apps.sources.git.fetch import BLOB_LIMIT
 from apps.sources.git.mirrors import Mirror, unavailable
-from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of
+from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of, tree_of
 from apps.sources.git.paths import display_name, parts_of, path_problem
 from apps.sources.git.refs import HEAD, full_sha, names_of, ref_not_found, short_sha
 from apps.sources.git.secret_files import is_secret
@@ -131,10 +131,10 @@ class Repository:
         return self._entry(tree, parts[-1])
 
     def _root(self) -> pygit2.Tree:
-        commit = self._repository.get(self.commit_sha)
-        if not isinstance(commit, pygit2.Commit):
-            raise GitError("This is no commit.")
-        return self._tree(commit.tree_id)
+        try:
+            return self._tree(tree_of(self._repository, self.commit_sha))
+        except KeyError:
+            raise GitError("The commit is not there.") from None
 
     def _tree(self, oid: pygit2.Oid) -> pygit2.Tree:
         if (size_of(self._repository, oid) or 0) > MAX_TREE_BYTES:

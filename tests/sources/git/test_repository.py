@@ -8,8 +8,10 @@ import pygit2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pygit2.enums import ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
+from apps.sources.git import objects
 from apps.sources.git import repository as git
 from apps.sources.git.repository import Entry, Location, open_repository
 from apps.web.exceptions import InvalidInput, Unavailable
@@ -173,6 +175,27 @@ def test_a_cursors_commit_is_fetched_again_if_it_must_be_and_else_the_cursor_is_
     open_repository(SHOP, None)
     assert open_repository(SHOP, None, pinned_commit=old).commit_sha == old
     assert refused(open_repository, SHOP, None, pinned_commit=NOWHERE) == "cursor: bad_cursor"
+
+
+def test_commits_and_tags_that_are_too_large_are_never_read(origin):
+    sha = origin.commit({"a": "1"})
+    origin.tag("v1", sha, annotated=True)
+    large = "x" * objects.MAX_COMMIT_BYTES
+    tree = origin.repository[sha].tree_id
+    commit = origin.repository.create_commit("refs/heads/large", SIGNATURE, SIGNATURE, large, tree, [])
+    origin.repository.create_tag("large-tag", pygit2.Oid(hex=sha), ObjectType.COMMIT, SIGNATURE, large)
+    for ref in ("large", "large-tag", str(commit)):
+        assert refused(open_repository, SHOP, ref) == "ref: ref_not_found"
+    assert open_repository(SHOP, "v1").commit_sha == sha
+
+
+def test_a_chain_of_tags_is_followed_only_so_far(origin):
+    sha = target = origin.commit({"a": "1"})
+    for number in range(objects.MAX_TAG_CHAIN):
+        kind = origin.repository[target].type
+        target = str(origin.repository.create_tag(f"t{number}", pygit2.Oid(hex=target), kind, SIGNATURE, "again"))
+    assert open_repository(SHOP, "t2").commit_sha == sha
+    assert refused(open_repository, SHOP, f"t{objects.MAX_TAG_CHAIN - 1}") == "ref: ref_not_found"
 
 
 # The checkout
