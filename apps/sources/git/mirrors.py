@@ -6,6 +6,7 @@ mirrors/<digest of url and key>/
   g-…                 the one before stays until the next one, for readers that are still in it
 """
 
+import logging
 import os
 import shutil
 import tempfile
@@ -13,38 +14,37 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pygit2
 from django.conf import settings
 
-from apps.net.outbound import Destination, NotAllowed, https_destination, resolve_allowed
-from apps.sources.git import stamps
+from apps.sources.git import integrity, stamps
 from apps.sources.git.fetch import (
     Command,
     FetchFailed,
     RefMissing,
-    Remote,
     Silent,
     fetch_command,
     has_begun,
     remove_leftovers,
     run,
 )
-from apps.sources.git.objects import commit_named, open_at
+from apps.sources.git.generations import ResolvedRef, commit_in, drop_lost, mark_failed, refs_in_use
+from apps.sources.git.objects import GitError, open_at
 from apps.sources.git.refs import names_of, ref_not_found
+from apps.sources.git.remotes import https_only, remote_of
 from apps.sources.git.single_flight import FailureCache, LockTimeout, SingleFlight, file_lock
-from apps.sources.git.stamps import Stamp, digest, read_stamp, stamp_path, stamps_of, write_stamp
+from apps.sources.git.stamps import Stamp, digest, read_stamp, stamp_path, write_stamp
 from apps.sources.git.waiting import Budget, Busy, Host, Places
-from apps.web.exceptions import InvalidInput, Unavailable
+from apps.web.exceptions import Unavailable
+
+logger = logging.getLogger(__name__)
 
 # All in seconds.
 FIRST_WAIT = 10.0  # how long a caller waits for what was never fetched
 SIGN_WAIT = 3.0  # and how long for a sign that it is coming
 FETCH_LIMIT = 60.0  # how long a fetch may take when nobody waits, or nobody waits any more
-CARRY_OVER = 7 * 24 * 3600.0
-MAX_CARRIED = 20
 MAX_PACKS = 50
 
 # Of this process.
@@ -58,20 +58,11 @@ _failures = FailureCache()
 _git_since: dict[Path, float] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedRef:
-    """The newest commit that is known of a ref, and the repository that has it."""
-
-    generation: Path
-    commit: str
-    is_stale: bool
-
-
 class Mirror:
     """One repository of one organization. `key` keeps organizations apart: mirrors are never shared between them."""
 
     def __init__(self, url: str, key: str) -> None:
-        destination = _https_only(url)
+        destination = https_only(url)
         self.url = destination.url
         self.folder = settings.DATA_DIR / "mirrors" / digest(f"{key}\0{self.url}")
         self._organization = key.partition(":")[0]
@@ -80,9 +71,23 @@ class Mirror:
     def generation(self) -> Path | None:
         """The repository to read now. Resolved once for each answer, since another may take its place."""
         try:
-            return self.folder / (self.folder / "current").readlink()
+            name = (self.folder / "current").readlink().name
         except OSError:
             return None
+        return self.folder / name if name.startswith("g-") and (self.folder / name / "objects").is_dir() else None
+
+    def open(self, generation: Path) -> pygit2.Repository:
+        """A generation to read from, which lacks nothing that is known to have been there. Raises Unavailable."""
+        try:
+            integrity.check(generation)
+            return open_at(generation)
+        except (integrity.Damaged, GitError, OSError):
+            self.mend(generation)
+            raise unavailable() from None
+
+    def mend(self, generation: Path) -> None:
+        """Something could not be read: fetch everything anew, behind, if that is damage and not how it was sent."""
+        _single_flight.start((self.folder, ""), lambda: self._mend(generation))
 
     def latest(self, ref: str) -> ResolvedRef:
         """The ref's newest known commit. Raises InvalidInput (ref_not_found), Unavailable.
@@ -117,7 +122,7 @@ class Mirror:
             raise ref_not_found() from None
         except Busy as busy:
             raise unavailable(busy.retry_after) from None
-        except (FetchFailed, OSError, pygit2.GitError):  # OSError: also TimeoutError, and a full disk
+        except (FetchFailed, OSError, GitError):  # OSError: also TimeoutError, and a full disk
             raise unavailable() from None
 
     def _wait(self, fetch: Future[None]) -> None:
@@ -165,6 +170,7 @@ class Mirror:
             self._build([ref])
 
     def _refresh(self, ref: str) -> None:
+        _failures.check(self.folder, ref)
         with suppress(LockTimeout, Busy), self._lock(0), _refresh_slots.take(self._organization):
             known = self.known(ref)
             if known is None or known[1].is_fresh:
@@ -176,8 +182,10 @@ class Mirror:
             except RefMissing:
                 # The branch is gone. Its commits stay, and can still be named by sha.
                 stamp_path(generation, ref).unlink(missing_ok=True)
-            except FetchFailed:
-                write_stamp(generation, Stamp(**asdict(stamp) | {"tried_at": stamps.now(), "failed": True}))
+            except (FetchFailed, OSError):
+                # A disk that is full keeps the stamp as it is: then this process remembers.
+                with _failures.recorded(self.folder, ref):
+                    mark_failed(generation, stamp)
                 raise
         self._repack_if_needed()
 
@@ -194,7 +202,8 @@ class Mirror:
             except FetchFailed:
                 remove_leftovers(generation)
                 raise
-            commit = _commit_in(generation, local)
+            integrity.record(generation)
+            commit = commit_in(generation, local)
             if commit is None:
                 raise RefMissing("The ref does not lead to a commit.")
             write_stamp(generation, Stamp(ref, name, commit, fetched_at=stamps.now(), tried_at=stamps.now()))
@@ -217,6 +226,19 @@ class Mirror:
         finally:
             del _git_since[self.folder]
 
+    def _mend(self, damaged: Path) -> None:
+        with suppress(LockTimeout, Busy), self._lock(0):
+            if damaged != self.generation():
+                return
+            if integrity.is_intact(damaged):
+                drop_lost(damaged)
+                return
+            logger.error("A mirror is damaged, and fetched anew.", extra={"fields": {"mirror": self.folder.name}})
+            self._host.check()
+            with _refresh_slots.take(self._organization), _failures.recorded(self.folder, ""):
+                self._build(refs_in_use(damaged), is_lenient=True)
+            shutil.rmtree(damaged, ignore_errors=True)
+
     def _repack_if_needed(self) -> None:
         generation = self.generation()
         if generation and len(list(generation.glob("objects/pack/*.pack"))) > MAX_PACKS:
@@ -228,17 +250,17 @@ class Mirror:
             generation = self.generation()
             if generation is None:
                 return
-            newest = sorted(stamps_of(generation), key=lambda stamp: -stamp.fetched_at)[:MAX_CARRIED]
-            self._build([stamp.ref for stamp in newest if stamps.now() - stamp.fetched_at < CARRY_OVER])
+            self._build(refs_in_use(generation), is_lenient=True)
 
-    def _build(self, refs: list[str]) -> None:
-        """A new repository takes the place of the one before, or nothing remains of it."""
+    def _build(self, refs: list[str], *, is_lenient: bool = False) -> None:
+        """A new repository takes the place of the one before, or nothing remains of it. Lenient: a ref may be gone."""
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
         try:
             pygit2.init_repository(new, bare=True)
             (new / "stamps").mkdir()
+            integrity.record(new)
             for ref in refs:
-                with suppress(*([RefMissing] if len(refs) > 1 else [])):
+                with suppress(*([RefMissing] if is_lenient else [])):
                     self._fetch_into(new, ref)
             self._activate(new)
         finally:
@@ -251,7 +273,10 @@ class Mirror:
         link = self.folder / "next"
         link.unlink(missing_ok=True)
         link.symlink_to(target.name)
-        link.replace(self.folder / "current")
+        current = self.folder / "current"
+        if current.is_dir() and not current.is_symlink():
+            shutil.rmtree(current)
+        link.replace(current)
         for old in self.folder.glob("g-*"):
             if old not in (target, before):
                 shutil.rmtree(old, ignore_errors=True)
@@ -266,33 +291,6 @@ class Mirror:
             yield
 
 
-def remote_of(url: str) -> Remote:
-    """The only way from a URL to something that git is told to fetch: https, at addresses that were checked."""
-    try:
-        found = resolve_allowed(https_destination(url))
-    except NotAllowed as refusal:
-        raise FetchFailed(str(refusal)) from None
-    return Remote(found.destination.url, found.curl_resolve)
-
-
-def _https_only(url: str) -> Destination:
-    try:
-        return https_destination(url)
-    except NotAllowed:
-        raise InvalidInput.because(
-            "applicationId",
-            "This application's repository has no https address that can be read here.",
-            "no_repository",
-        ) from None
-
-
 def unavailable(retry_after: int = 10) -> Unavailable:
     # Never the other side's words: they may name hosts, paths and accounts.
     return Unavailable("The repository could not be read.", retry_after=retry_after)
-
-
-def _commit_in(generation: Path, name: str) -> str | None:
-    try:
-        return commit_named(open_at(generation), name)
-    except pygit2.GitError as damage:
-        raise FetchFailed(f"The mirror is damaged: {damage}") from None

@@ -58,10 +58,19 @@ def head_branch(repository: pygit2.Repository) -> str | None:
     return None
 
 
+def _header(repository: pygit2.Repository, oid: Any) -> tuple[ObjectType, int]:
+    """Type and size. Raises KeyError, GitError."""
+    try:
+        kind, size = repository.odb.read_header(oid)
+    except ValueError:  # a type that there is not
+        raise GitError("An object's header is damaged.") from None
+    return kind, size
+
+
 def size_of(repository: pygit2.Repository, oid: pygit2.Oid) -> int | None:
     """How large an object is, without reading it; None when it is not there."""
     try:
-        size: int = repository.odb.read_header(oid)[1]
+        size: int = _header(repository, oid)[1]
     except KeyError:
         return None
     return size
@@ -71,19 +80,20 @@ def tree_of(repository: pygit2.Repository, commit_sha: str) -> pygit2.Oid:
     """The root tree of a commit, whose sha is full. Raises GitError, KeyError (it is not there)."""
     if commit_sha not in _trees:
         oid = pygit2.Oid(hex=commit_sha)
-        kind, size = repository.odb.read_header(oid)
+        kind, size = _header(repository, oid)
         if kind != ObjectType.COMMIT or size > MAX_COMMIT_BYTES:
             raise GitError("This is no commit, or too large a one.")
         if len(_trees) >= MAX_TREES_KNOWN:
             _trees.clear()
-        _trees[commit_sha] = str(repository[oid].tree_id)
+        commit: Any = repository[oid]
+        _trees[commit_sha] = str(commit.tree_id)
     return pygit2.Oid(hex=_trees[commit_sha])
 
 
-def _commit_sha(repository: pygit2.Repository, oid: pygit2.Oid) -> str | None:
+def _commit_sha(repository: pygit2.Repository, oid: Any) -> str | None:
     """The commit that an object is, or that a chain of tags leads to. None also where one of them is too large."""
     for _ in range(MAX_TAG_CHAIN):
-        kind, size = repository.odb.read_header(oid)
+        kind, size = _header(repository, oid)
         if size > MAX_COMMIT_BYTES:
             return None
         if kind == ObjectType.COMMIT:

@@ -1,5 +1,6 @@
 """Mirrors: fetched once, answered at once, refreshed behind."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -12,7 +13,7 @@ from itertools import islice
 import pytest
 
 from apps.net import outbound
-from apps.sources.git import fetch, mirrors, stamps
+from apps.sources.git import fetch, generations, mirrors, remotes, stamps
 from apps.sources.git import single_flight as turns
 from apps.sources.git.fetch import FetchFailed, Silent
 from apps.sources.git.mirrors import Mirror
@@ -431,6 +432,29 @@ def test_a_damaged_stamp_is_as_good_as_none(network, origin):
     assert mirror.latest("main").commit == sha
 
 
+def test_a_full_disk_is_unavailable_and_keeps_what_was_known(network, origin, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    sha = origin.commit({"a": "1"})
+    with monkeypatch.context() as disk:
+        disk.setattr(mirrors, "write_stamp", full)
+        with pytest.raises(Unavailable):
+            Mirror(URL, "org_1").latest("main")
+        assert files_of(Mirror(URL, "org_1")) == {"lock"}
+    assert Mirror(URL, "org_1").latest("main").commit == sha
+
+    with monkeypatch.context() as disk:
+        disk.setattr(mirrors, "write_stamp", full)
+        disk.setattr(generations, "write_stamp", full)
+        runs = len(network.runs)
+        network.time += 61
+        for _ in range(3):
+            assert Mirror(URL, "org_1").latest("main").commit == sha
+            network.settle()
+        assert len(network.runs) == runs + 1  # it is not hammered
+
+
 @pytest.mark.parametrize("url", ["http://a.example/b", "file:///etc", "git@a.example:b", "https://u:p@a.example/b", ""])
 def test_a_url_that_is_not_https_is_no_repository(network, url):
     assert refused(Mirror, url, "org_1") == "no_repository"
@@ -451,8 +475,8 @@ def test_git_is_told_the_addresses_that_were_checked(monkeypatch):
     def resolve(destination, **options):
         return outbound.ResolvedDestination(destination, ("140.82.121.4",))
 
-    monkeypatch.setattr(mirrors, "resolve_allowed", resolve)
-    remote = mirrors.remote_of("https://Git.Example.com/a.git")
+    monkeypatch.setattr(remotes, "resolve_allowed", resolve)
+    remote = remotes.remote_of("https://Git.Example.com/a.git")
     assert (remote.url, remote.resolve, remote.protocol) == (
         "https://git.example.com/a.git", "git.example.com:443:140.82.121.4", "https",
     )  # fmt: skip

@@ -13,7 +13,8 @@ from pygit2.enums import ObjectType
 from apps.orgs.repositories import LOCAL_CHECKOUT
 from apps.sources.git import objects
 from apps.sources.git import repository as git
-from apps.sources.git.repository import Entry, Location, open_repository
+from apps.sources.git.repository import open_repository
+from apps.sources.git.values import Entry, Location
 from apps.web.exceptions import InvalidInput, Unavailable
 from tests.examples import examples
 from tests.sources.git.origins import SIGNATURE, Link, Network, Origin, Submodule
