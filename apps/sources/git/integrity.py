@@ -5,6 +5,7 @@ before anything is opened; checksums only where something could not be read.
 """
 
 import json
+import os
 import threading
 from hashlib import sha1
 from pathlib import Path
@@ -35,10 +36,10 @@ def check(generation: Path) -> None:
     """Raises Damaged unless every pack that was recorded is there in its full size."""
     for path, size in _recorded(generation).items():
         try:
-            if path.stat().st_size != size:
-                raise Damaged(f"{path.name} has another size.")
+            if os.stat(path).st_size != size:
+                raise Damaged(f"{path} has another size.")
         except OSError:
-            raise Damaged(f"{path.name} is gone.") from None
+            raise Damaged(f"{path} is gone.") from None
 
 
 def has_whole_indexes(generation: Path) -> bool:
@@ -58,15 +59,17 @@ def is_intact(generation: Path) -> bool:
 def _is_whole(generation: Path, suffixes: set[str]) -> bool:
     try:
         check(generation)
-        return all(_has_its_checksum(path) for path in _recorded(generation) if path.suffix in suffixes)
+        paths = [Path(path) for path in _recorded(generation)]
+        return all(_has_its_checksum(path) for path in paths if path.suffix in suffixes)
     except (Damaged, OSError):
         return False
 
 
-def _recorded(generation: Path) -> dict[Path, int]:
+def _recorded(generation: Path) -> dict[str, int]:
+    """Sizes by path. Texts: this is done for each answer, and a Path takes longer to make than to look at."""
     try:
         sizes = json.loads((generation / RECORD).read_bytes())
-        return {generation / "objects" / "pack" / name: int(size) for name, size in sizes.items()}
+        return {f"{generation}/objects/pack/{name}": int(size) for name, size in sizes.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         raise Damaged("Nothing tells which packs there should be.") from None
 

@@ -10,12 +10,13 @@ from django.conf import settings
 from pygit2.enums import FileMode, ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
-from apps.sources.git.chunks import chunk_of
+from apps.sources.git.chunks import chunk_of, is_text
 from apps.sources.git.fetch import BLOB_LIMIT
 from apps.sources.git.integrity import has_whole_indexes
 from apps.sources.git.mirrors import Mirror, unavailable
 from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of, tree_of
 from apps.sources.git.paths import display_name, parts_of, path_problem
+from apps.sources.git.redaction import masked
 from apps.sources.git.refs import HEAD, full_sha, names_of, ref_not_found, short_sha
 from apps.sources.git.secret_files import is_secret
 from apps.sources.git.values import Entry, EntryType, FileChunk, Location
@@ -101,7 +102,9 @@ class Repository:
             entry = self._find(parts)
             _check_readable_type(entry, path)
             data = self._content(entry.id)
-        piece = chunk_of(data, offset, max_bytes)
+        # Of the whole file: a chunk may begin inside a block.
+        shown, redaction_count = masked(data) if is_text(data) else (data, 0)
+        piece = chunk_of(shown, offset, max_bytes)
         return FileChunk(
             path="/".join(parts),
             sha=str(entry.id),
@@ -110,6 +113,7 @@ class Repository:
             content=piece.content,
             is_truncated=piece.next_offset is not None,
             next_offset=piece.next_offset,
+            redaction_count=redaction_count,
         )
 
     def _find(self, parts: tuple[str, ...]) -> Any:

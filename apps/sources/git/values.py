@@ -40,3 +40,4 @@ class FileChunk:
     content: str
     is_truncated: bool
     next_offset: int | None
+    redaction_count: int

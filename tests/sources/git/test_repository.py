@@ -465,6 +465,22 @@ def test_secrets_are_listed_and_not_read(checkout):
     assert refused(repository.read, ".env.production", 0, 1024) == "path: path_not_found"
 
 
+def test_a_private_key_in_any_text_is_masked_also_where_a_chunk_begins_inside(checkout):
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + ("MIIEvQIBADANBgkq\n" * 200) + "-----END RSA PRIVATE KEY-----\n"
+    content = "user: ada\n" + key + "after: 1\n"
+    checkout.commit({"notes.txt": content, "tool": b"\0" + key.encode()})
+    repository = open_repository(HERE, None)
+    shown, offset = "", 0
+    while offset is not None:
+        chunk = repository.read("notes.txt", offset, 1024)
+        assert (chunk.redaction_count, chunk.size) == (1, len(content))
+        shown += chunk.content
+        offset = chunk.next_offset
+    assert shown == content.replace("MIIEvQIBADANBgkq", "X" * 16)
+    assert "MIIE" not in repository.read("notes.txt", 1500, 1024).content
+    assert repository.read("tool", 0, 1024).redaction_count == 0
+
+
 def test_a_pointer_to_large_file_storage_is_answered_as_it_is(checkout):
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
     checkout.commit({"big.bin": pointer})
