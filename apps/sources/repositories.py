@@ -1,7 +1,8 @@
 """From an application to the repository that it is built from."""
 
 from apps.orgs.app_scope import AppScope
-from apps.sources.git.repository import Location, Repository, open_repository
+from apps.sources.git.repository import Repository, open_repository
+from apps.sources.git.values import Location
 from apps.web.exceptions import InvalidInput
 
 

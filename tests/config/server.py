@@ -207,10 +207,12 @@ class Server:
 
 
 @contextmanager
-def gunicorn(env: dict[str, str], *arguments: str) -> Iterator[Server]:
+def gunicorn(env: dict[str, str], *arguments: str, app: str = GUNICORN[-1]) -> Iterator[Server]:
     """Serves until the end of the block."""
     port = free_port()
-    process = start(*GUNICORN, "--log-level", "info", *arguments, env={"WEB_CONCURRENCY": "1", "PORT": str(port)} | env)
+    process = start(
+        *GUNICORN[:-1], app, "--log-level", "info", *arguments, env={"WEB_CONCURRENCY": "1", "PORT": str(port)} | env
+    )
     server = Server(port, process)
     try:
         server.line(lambda line: "Booting worker" in line)  # by now the sockets are as gunicorn.conf.py wants them

@@ -27,7 +27,7 @@ def chunk_of(data: bytes, offset: int, max_bytes: int) -> Chunk:
     """
     if offset > len(data):
         raise _out_of_range(f"The file has {len(data)} bytes.")
-    if not _is_text(data):
+    if not is_text(data):
         end = min(len(data), offset + max_bytes // 4 * 3)
         return Chunk("base64", b64encode(data[offset:end]).decode("ascii"), _next(data, end))
     if _is_inside_a_character(data, offset):
@@ -52,7 +52,7 @@ def _fitting(window: bytes) -> int:
     return bisect_right(range(len(window) + 1), MAX_ESCAPED, key=lambda end: escaped_length(window[:end])) - 1
 
 
-def _is_text(data: bytes) -> bool:
+def is_text(data: bytes) -> bool:
     if b"\0" in data:
         return False
     try:

@@ -2,10 +2,11 @@
 
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -13,6 +14,10 @@ from typing import IO
 BLOB_LIMIT = 1024 * 1024
 MAX_PACK_BYTES = 256 * 1024 * 1024
 TAIL_BYTES = 8192
+# What one process of git may map, its program and libraries included, and how long it may compute.
+MAX_ADDRESS_SPACE = 384 * 1024 * 1024
+MAX_CPU_SECONDS = 60
+SILENCE_LIMIT = 15.0  # seconds until the first byte of what was asked for
 
 
 class FetchFailed(Exception):
@@ -21,6 +26,14 @@ class FetchFailed(Exception):
 
 class RefMissing(FetchFailed):
     """The repository answered, and has no such ref."""
+
+
+class Silent(FetchFailed):
+    """The time ran out before anything came."""
+
+
+class GitMissing(FetchFailed):
+    """There is no git on PATH."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +64,28 @@ def fetch_command(remote: Remote, name: str, local_ref: str, *, path: str) -> Co
         "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance",
         "--end-of-options", remote.url, f"+{name}:{local_ref}",
     )  # fmt: skip
-    # A shell only for `ulimit`, which caps every file that git writes; POSIX counts it in 512 bytes.
+    # A shell only for `ulimit`, which caps every file that git writes (POSIX counts it in 512 bytes), its memory (in
+    # KiB) and its time: what it fetches may be small and yet grow without end when it is unpacked.
     # (preexec_fn is not safe in a process with threads, and prlimit(1) is not on every system.)
-    limited = ("sh", "-c", f'ulimit -f {MAX_PACK_BYTES // 512} && exec "$@"', "sh", *git)
-    return Command(limited, _environment(remote, path))
+    limits = f"ulimit -f {MAX_PACK_BYTES // 512} && ulimit -v {MAX_ADDRESS_SPACE // 1024}"
+    limits += f" && ulimit -t {MAX_CPU_SECONDS}"
+    return Command(("sh", "-c", f'{limits} && exec "$@"', "sh", *git), _environment(remote, path))
 
 
 def run(command: Command, folder: Path, *, seconds: float) -> None:
-    """Run a fetch in the bare repository at `folder`. Raises RefMissing, FetchFailed.
+    """Run a fetch in the bare repository at `folder`. Raises RefMissing, Silent, GitMissing, FetchFailed.
 
-    After `seconds` it is killed with everything it started. Half-written files are left to `remove_leftovers`.
+    After `seconds`, or SILENCE_LIMIT if nothing has come by then, it is killed with everything it started.
+    Half-written files are left to `remove_leftovers`.
     """
-    deadline = time.monotonic() + seconds
+    if shutil.which("git", path=command.env["PATH"]) is None:
+        raise GitMissing("There is no git on PATH.")
+    started = time.monotonic()
+
+    def time_left() -> float:
+        left = started + min(SILENCE_LIMIT, seconds) - time.monotonic()
+        return left if left > 0 or not has_begun(folder) else started + seconds - time.monotonic()
+
     process = subprocess.Popen(
         command.argv,
         env=dict(command.env),
@@ -74,14 +97,20 @@ def run(command: Command, folder: Path, *, seconds: float) -> None:
     )
     try:
         assert process.stderr is not None  # noqa: S101  (for the type checker)
-        stderr = _tail(process.stderr, deadline)
-        status = process.wait(max(0.1, deadline - time.monotonic()))
+        stderr = _tail(process.stderr, time_left)
+        status = process.wait(max(0.1, time_left()))
     except (TimeoutError, subprocess.TimeoutExpired):
-        raise FetchFailed(f"It took longer than {seconds:.1f} s.") from None
+        failure = FetchFailed if has_begun(folder) else Silent
+        raise failure(f"It took longer than {time.monotonic() - started:.1f} s.") from None
     finally:
         _end(process)
     if status != 0:
         raise _failure(stderr, status)
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether a pack is arriving: what git writes before it knows the pack's name."""
+    return any(folder.glob("objects/pack/tmp_pack_*"))
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -105,6 +134,11 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
         "core.askPass": "",
         "core.hooksPath": os.devnull,
         "core.bigFileThreshold": str(2 * BLOB_LIMIT),
+        # So that a large repository fits under MAX_ADDRESS_SPACE: threads have stacks and heaps of their own.
+        "core.packedGitWindowSize": "16m",
+        "core.packedGitLimit": "64m",
+        "core.deltaBaseCacheLimit": "32m",
+        "pack.threads": "1",
         "fetch.recurseSubmodules": "false",
         # One pack for each fetch: countable, and never thousands of loose files.
         "fetch.unpackLimit": "1",
@@ -127,20 +161,22 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
+        "MALLOC_ARENA_MAX": "1",
         "GIT_DIR": ".",
     }
 
 
-def _tail(stream: IO[bytes], deadline: float) -> str:
+def _tail(stream: IO[bytes], time_left: Callable[[], float]) -> str:
     """The end of what it says, until it says no more. Raises TimeoutError. The rest is dropped: it may be endless."""
     tail = b""
     with stream, selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while True:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
+            left = time_left()
+            if left <= 0:
                 raise TimeoutError
-            if time.monotonic() > deadline:
-                raise TimeoutError
+            if not selector.select(left):
+                continue
             chunk = os.read(stream.fileno(), 65536)
             if not chunk:
                 return tail.decode("utf-8", "replace")

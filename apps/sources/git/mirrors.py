@@ -6,96 +6,94 @@ mirrors/<digest of url and key>/
   g-…                 the one before stays until the next one, for readers that are still in it
 """
 
-import json
+import logging
 import os
 import shutil
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from hashlib import sha256
 from pathlib import Path
 
 import pygit2
 from django.conf import settings
 
-from apps.net.outbound import NotAllowed, https_destination, resolve_allowed
-from apps.sources.git.fetch import FetchFailed, RefMissing, Remote, fetch_command, remove_leftovers, run
-from apps.sources.git.objects import commit_named, open_at
+from apps.sources.git import integrity, stamps
+from apps.sources.git.fetch import (
+    Command,
+    FetchFailed,
+    RefMissing,
+    Silent,
+    fetch_command,
+    has_begun,
+    remove_leftovers,
+    run,
+)
+from apps.sources.git.generations import ResolvedRef, commit_in, drop_lost, mark_failed, refs_in_use
+from apps.sources.git.objects import GitError, open_at
 from apps.sources.git.refs import names_of, ref_not_found
-from apps.sources.git.single_flight import FailureCache, LockTimeout, SingleFlight, file_lock, slot
-from apps.web.exceptions import InvalidInput, Unavailable
+from apps.sources.git.remotes import https_only, remote_of
+from apps.sources.git.single_flight import FailureCache, LockTimeout, SingleFlight, file_lock
+from apps.sources.git.stamps import Stamp, digest, read_stamp, stamp_path, write_stamp
+from apps.sources.git.waiting import Budget, Busy, Host, Places
+from apps.web.exceptions import Unavailable
+
+logger = logging.getLogger(__name__)
 
 # All in seconds.
-FRESH_FOR = 60.0
-STALE_AFTER = 3 * FRESH_FOR
 FIRST_WAIT = 10.0  # how long a caller waits for what was never fetched
+SIGN_WAIT = 3.0  # and how long for a sign that it is coming
 FETCH_LIMIT = 60.0  # how long a fetch may take when nobody waits, or nobody waits any more
-CARRY_OVER = 7 * 24 * 3600.0
-MAX_CARRIED = 20
 MAX_PACKS = 50
 
 # Of this process.
-_first_slots = threading.BoundedSemaphore(2)
-_refresh_slots = threading.BoundedSemaphore(4)
+_waiting = Places(2, each=1)  # callers: of gunicorn's four threads (config/gunicorn.conf.py), two stay free
+_first_slots = Places(3, each=1)
+_refresh_slots = Places(4, each=2)
+_missing_refs = Budget(6, seconds=10)
 _single_flight = SingleFlight()
 _failures = FailureCache()
-
-now: Callable[[], float] = time.time
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What is known of one ref: its full name at the remote, its commit, and when (Unix time) that was last so."""
-
-    ref: str
-    name: str
-    commit: str
-    fetched_at: float
-    tried_at: float
-    failed: bool = False
-
-    @property
-    def is_fresh(self) -> bool:
-        # A clock that was set back makes ages negative: then nothing is fresh.
-        return 0 <= now() - self.tried_at < FRESH_FOR
-
-    @property
-    def is_stale(self) -> bool:
-        """The last refresh failed, or nobody asked for so long that this says little about today."""
-        return self.failed or now() - self.fetched_at > STALE_AFTER
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedRef:
-    """The newest commit that is known of a ref, and the repository that has it."""
-
-    generation: Path
-    commit: str
-    is_stale: bool
+# Where git runs now, and since when (monotonic).
+_git_since: dict[Path, float] = {}
 
 
 class Mirror:
     """One repository of one organization. `key` keeps organizations apart: mirrors are never shared between them."""
 
     def __init__(self, url: str, key: str) -> None:
-        self.url = _https_only(url)
-        self.folder = settings.DATA_DIR / "mirrors" / _digest(f"{key}\0{self.url}")
+        destination = https_only(url)
+        self.url = destination.url
+        self.folder = settings.DATA_DIR / "mirrors" / digest(f"{key}\0{self.url}")
+        self._organization = key.partition(":")[0]
+        self._host = Host(settings.DATA_DIR / "mirrors", destination.host)
 
     def generation(self) -> Path | None:
         """The repository to read now. Resolved once for each answer, since another may take its place."""
         try:
-            return self.folder / (self.folder / "current").readlink()
+            name = (self.folder / "current").readlink().name
         except OSError:
             return None
+        return self.folder / name if name.startswith("g-") and (self.folder / name / "objects").is_dir() else None
+
+    def open(self, generation: Path) -> pygit2.Repository:
+        """A generation to read from, which lacks nothing that is known to have been there. Raises Unavailable."""
+        try:
+            integrity.check(generation)
+            return open_at(generation)
+        except (integrity.Damaged, GitError, OSError):
+            self.mend(generation)
+            raise unavailable() from None
+
+    def mend(self, generation: Path) -> None:
+        """Something could not be read: fetch everything anew, behind, if that is damage and not how it was sent."""
+        _single_flight.start((self.folder, ""), lambda: self._mend(generation))
 
     def latest(self, ref: str) -> ResolvedRef:
         """The ref's newest known commit. Raises InvalidInput (ref_not_found), Unavailable.
 
-        What was never fetched is waited for, at most FIRST_WAIT. What is older than FRESH_FOR is answered as it is
-        and refreshed behind.
+        What was never fetched is waited for, at most FIRST_WAIT, by few callers at once. What is older than FRESH_FOR
+        is answered as it is and refreshed behind.
         """
         known = self.known(ref)
         if known is None:
@@ -110,27 +108,58 @@ class Mirror:
 
     def known(self, ref: str) -> tuple[Path, Stamp] | None:
         generation = self.generation()
-        stamp = _read_stamp(generation, ref) if generation else None
+        stamp = read_stamp(generation, ref) if generation else None
         return (generation, stamp) if generation and stamp else None
 
     def _await_initial_fetch(self, ref: str) -> None:
         """The fetch goes on when the caller has gone: a large repository is there for the next one who asks."""
         try:
             _failures.check(self.folder, ref)
-            _single_flight.start((self.folder, ref), lambda: self._initial_fetch(ref)).result(FIRST_WAIT)
+            self._host.check()
+            with _waiting.take(self._organization):
+                self._wait(_single_flight.start((self.folder, ref), lambda: self._initial_fetch(ref)))
         except RefMissing:
             raise ref_not_found() from None
-        except (FetchFailed, OSError, pygit2.GitError):  # OSError: also TimeoutError, and a full disk
+        except Busy as busy:
+            raise unavailable(busy.retry_after) from None
+        except (FetchFailed, OSError, GitError):  # OSError: also TimeoutError, and a full disk
             raise unavailable() from None
+
+    def _wait(self, fetch: Future[None]) -> None:
+        sign_wait = min(SIGN_WAIT, FIRST_WAIT)
+        try:
+            fetch.result(sign_wait)
+        except TimeoutError:
+            if not self._is_arriving():
+                if self._git_runs_for() >= sign_wait / 2:  # else it waits for its turn, which is not the host's fault
+                    self._host.was_silent()
+                raise
+            fetch.result(FIRST_WAIT - sign_wait)
+
+    def _is_arriving(self) -> bool:
+        return any(map(has_begun, (*self.folder.glob("new-*"), *self.folder.glob("g-*"))))
+
+    def _git_runs_for(self) -> float:
+        since = _git_since.get(self.folder)
+        return time.monotonic() - since if since is not None else 0.0
 
     def _initial_fetch(self, ref: str) -> None:
         started = time.monotonic()
-        with self._lock(FIRST_WAIT):
-            if self.known(ref):  # another process was quicker
-                return
-            left = FIRST_WAIT - (time.monotonic() - started)
-            with slot(_first_slots, seconds=left), _failures.recorded(self.folder, ref):
-                self._fetch_or_build(ref)
+        _missing_refs.spend(self.folder)
+        is_missing = False
+        try:
+            with self._lock(FIRST_WAIT):
+                if self.known(ref):  # another process was quicker
+                    return
+                left = FIRST_WAIT - (time.monotonic() - started)
+                with _first_slots.take(self._organization, seconds=left), _failures.recorded(self.folder, ref):
+                    self._fetch_or_build(ref)
+        except RefMissing:
+            is_missing = True
+            raise
+        finally:
+            if not is_missing:
+                _missing_refs.give_back(self.folder)
         self._repack_if_needed()
 
     def _fetch_or_build(self, ref: str) -> None:
@@ -141,41 +170,74 @@ class Mirror:
             self._build([ref])
 
     def _refresh(self, ref: str) -> None:
-        with suppress(LockTimeout), self._lock(0), slot(_refresh_slots, seconds=0):
+        _failures.check(self.folder, ref)
+        with suppress(LockTimeout, Busy), self._lock(0), _refresh_slots.take(self._organization):
             known = self.known(ref)
             if known is None or known[1].is_fresh:
                 return
             generation, stamp = known
             try:
+                self._host.check()
                 self._fetch_into(generation, ref, stamp.name)
             except RefMissing:
                 # The branch is gone. Its commits stay, and can still be named by sha.
-                _stamp_path(generation, ref).unlink(missing_ok=True)
-            except FetchFailed:
-                _write_stamp(generation, Stamp(**asdict(stamp) | {"tried_at": now(), "failed": True}))
+                stamp_path(generation, ref).unlink(missing_ok=True)
+            except (FetchFailed, OSError):
+                # A disk that is full keeps the stamp as it is: then this process remembers.
+                with _failures.recorded(self.folder, ref):
+                    mark_failed(generation, stamp)
                 raise
         self._repack_if_needed()
 
     def _fetch_into(self, generation: Path, ref: str, likely_name: str | None = None) -> None:
         """Fetch a ref and stamp it. Raises RefMissing, FetchFailed."""
-        local = f"refs/mirror/{_digest(ref)}"
+        local = f"refs/mirror/{digest(ref)}"
         remote = remote_of(self.url)
         names = sorted(names_of(ref), key=lambda name: name != likely_name)
         for name in names:
             try:
-                command = fetch_command(remote, name, local, path=os.environ.get("PATH", os.defpath))
-                run(command, generation, seconds=FETCH_LIMIT)
+                self._run(fetch_command(remote, name, local, path=os.environ.get("PATH", os.defpath)), generation)
             except RefMissing:
                 continue
             except FetchFailed:
                 remove_leftovers(generation)
                 raise
-            commit = _commit_in(generation, local)
+            integrity.record(generation)
+            commit = commit_in(generation, local)
             if commit is None:
                 raise RefMissing("The ref does not lead to a commit.")
-            _write_stamp(generation, Stamp(ref, name, commit, fetched_at=now(), tried_at=now()))
+            write_stamp(generation, Stamp(ref, name, commit, fetched_at=stamps.now(), tried_at=stamps.now()))
             return
         raise RefMissing("The repository has no such ref.")
+
+    def _run(self, command: Command, generation: Path) -> None:
+        """Run git, and remember how its host behaved. Raises RefMissing, FetchFailed."""
+        _git_since[self.folder] = time.monotonic()
+        try:
+            run(command, generation, seconds=FETCH_LIMIT)
+        except RefMissing:
+            self._host.was_heard()
+            raise
+        except Silent:
+            self._host.was_silent()
+            raise
+        else:
+            self._host.was_heard()
+        finally:
+            del _git_since[self.folder]
+
+    def _mend(self, damaged: Path) -> None:
+        with suppress(LockTimeout, Busy), self._lock(0):
+            if damaged != self.generation():
+                return
+            if integrity.is_intact(damaged):
+                drop_lost(damaged)
+                return
+            logger.error("A mirror is damaged, and fetched anew.", extra={"fields": {"mirror": self.folder.name}})
+            self._host.check()
+            with _refresh_slots.take(self._organization), _failures.recorded(self.folder, ""):
+                self._build(refs_in_use(damaged), is_lenient=True)
+            shutil.rmtree(damaged, ignore_errors=True)
 
     def _repack_if_needed(self) -> None:
         generation = self.generation()
@@ -188,17 +250,17 @@ class Mirror:
             generation = self.generation()
             if generation is None:
                 return
-            stamps = sorted(_stamps(generation), key=lambda stamp: -stamp.fetched_at)[:MAX_CARRIED]
-            self._build([stamp.ref for stamp in stamps if now() - stamp.fetched_at < CARRY_OVER])
+            self._build(refs_in_use(generation), is_lenient=True)
 
-    def _build(self, refs: list[str]) -> None:
-        """A new repository takes the place of the one before, or nothing remains of it."""
+    def _build(self, refs: list[str], *, is_lenient: bool = False) -> None:
+        """A new repository takes the place of the one before, or nothing remains of it. Lenient: a ref may be gone."""
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
         try:
             pygit2.init_repository(new, bare=True)
             (new / "stamps").mkdir()
+            integrity.record(new)
             for ref in refs:
-                with suppress(*([RefMissing] if len(refs) > 1 else [])):
+                with suppress(*([RefMissing] if is_lenient else [])):
                     self._fetch_into(new, ref)
             self._activate(new)
         finally:
@@ -211,7 +273,10 @@ class Mirror:
         link = self.folder / "next"
         link.unlink(missing_ok=True)
         link.symlink_to(target.name)
-        link.replace(self.folder / "current")
+        current = self.folder / "current"
+        if current.is_dir() and not current.is_symlink():
+            shutil.rmtree(current)
+        link.replace(current)
         for old in self.folder.glob("g-*"):
             if old not in (target, before):
                 shutil.rmtree(old, ignore_errors=True)
@@ -226,64 +291,6 @@ class Mirror:
             yield
 
 
-def remote_of(url: str) -> Remote:
-    """The only way from a URL to something that git is told to fetch: https, at addresses that were checked."""
-    try:
-        found = resolve_allowed(https_destination(url))
-    except NotAllowed as refusal:
-        raise FetchFailed(str(refusal)) from None
-    return Remote(found.destination.url, found.curl_resolve)
-
-
-def _https_only(url: str) -> str:
-    try:
-        return https_destination(url).url
-    except NotAllowed:
-        raise InvalidInput.because(
-            "applicationId",
-            "This application's repository has no https address that can be read here.",
-            "no_repository",
-        ) from None
-
-
-def unavailable() -> Unavailable:
+def unavailable(retry_after: int = 10) -> Unavailable:
     # Never the other side's words: they may name hosts, paths and accounts.
-    return Unavailable("The repository could not be read.", retry_after=10)
-
-
-def _commit_in(generation: Path, name: str) -> str | None:
-    try:
-        return commit_named(open_at(generation), name)
-    except pygit2.GitError as damage:
-        raise FetchFailed(f"The mirror is damaged: {damage}") from None
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:40]
-
-
-def _stamp_path(generation: Path, ref: str) -> Path:
-    return generation / "stamps" / f"{_digest(ref)}.json"
-
-
-def _read_stamp(generation: Path, ref: str) -> Stamp | None:
-    return _parse(_stamp_path(generation, ref))
-
-
-def _stamps(generation: Path) -> list[Stamp]:
-    return [stamp for path in generation.glob("stamps/*.json") if (stamp := _parse(path))]
-
-
-def _parse(path: Path) -> Stamp | None:
-    try:
-        return Stamp(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _write_stamp(generation: Path, stamp: Stamp) -> None:
-    path = _stamp_path(generation, stamp.ref)
-    # Readers do not hold the lock: they see the old stamp or the new one.
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(asdict(stamp)))
-    new.replace(path)
+    return Unavailable("The repository could not be read.", retry_after=retry_after)

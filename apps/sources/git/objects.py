@@ -1,5 +1,9 @@
-"""pygit2, wrapped once: opening a repository without surprises, and finding commits in it."""
+"""pygit2, wrapped once: opening a repository without surprises, and finding commits in it.
 
+libgit2 inflates whatever it is asked for, however large. So no object is read before its header was looked at.
+"""
+
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,14 @@ pygit2.settings.owner_validation = False
 
 GitError = pygit2.GitError
 
+MAX_COMMIT_BYTES = 1024 * 1024  # of a commit or a tag, with its message
+MAX_TAG_CHAIN = 5
+TAG_TARGET = re.compile(rb"object ([0-9a-f]{40})\n")
+MAX_TREES_KNOWN = 1000
+
+# The root trees of commits. A sha names its content, in whatever repository it is found.
+_trees: dict[str, str] = {}
+
 
 def open_at(folder: Path) -> pygit2.Repository:
     """The repository, bare or not, of exactly this folder: never of one above it. Raises GitError."""
@@ -25,7 +37,7 @@ def commit_named(repository: pygit2.Repository, name: str) -> str | None:
     """The sha of the commit that a full ref name (`refs/…`, HEAD) leads to; None if it leads to none."""
     try:
         reference = repository.lookup_reference(name).resolve()
-        return _commit_sha(repository[reference.target])
+        return _commit_sha(repository, reference.target)
     except (KeyError, ValueError, GitError):
         return None
 
@@ -33,7 +45,7 @@ def commit_named(repository: pygit2.Repository, name: str) -> str | None:
 def commit_with(repository: pygit2.Repository, sha: str) -> str | None:
     """The sha of the one commit here whose sha starts like this, or of the commit that a tag's sha leads to."""
     try:
-        return _commit_sha(repository[sha])
+        return _commit_sha(repository, repository.expand_id(sha))
     except (KeyError, ValueError, GitError):
         return None
 
@@ -46,14 +58,48 @@ def head_branch(repository: pygit2.Repository) -> str | None:
     return None
 
 
-def size_of(repository: pygit2.Repository, oid: pygit2.Oid) -> int | None:
-    """How large an object is, without reading it; None when it was left at the remote (see fetch.BLOB_LIMIT)."""
+def _header(repository: pygit2.Repository, oid: Any) -> tuple[ObjectType, int]:
+    """Type and size. Raises KeyError, GitError."""
     try:
-        size: int = repository.odb.read_header(oid)[1]
+        kind, size = repository.odb.read_header(oid)
+    except ValueError:  # a type that there is not
+        raise GitError("An object's header is damaged.") from None
+    return kind, size
+
+
+def size_of(repository: pygit2.Repository, oid: pygit2.Oid) -> int | None:
+    """How large an object is, without reading it; None when it is not there."""
+    try:
+        size: int = _header(repository, oid)[1]
     except KeyError:
         return None
     return size
 
 
-def _commit_sha(found: pygit2.Object) -> str | None:
-    return str(found.peel(ObjectType.COMMIT).id)
+def tree_of(repository: pygit2.Repository, commit_sha: str) -> pygit2.Oid:
+    """The root tree of a commit, whose sha is full. Raises GitError, KeyError (it is not there)."""
+    if commit_sha not in _trees:
+        oid = pygit2.Oid(hex=commit_sha)
+        kind, size = _header(repository, oid)
+        if kind != ObjectType.COMMIT or size > MAX_COMMIT_BYTES:
+            raise GitError("This is no commit, or too large a one.")
+        if len(_trees) >= MAX_TREES_KNOWN:
+            _trees.clear()
+        commit: Any = repository[oid]
+        _trees[commit_sha] = str(commit.tree_id)
+    return pygit2.Oid(hex=_trees[commit_sha])
+
+
+def _commit_sha(repository: pygit2.Repository, oid: Any) -> str | None:
+    """The commit that an object is, or that a chain of tags leads to. None also where one of them is too large."""
+    for _ in range(MAX_TAG_CHAIN):
+        kind, size = _header(repository, oid)
+        if size > MAX_COMMIT_BYTES:
+            return None
+        if kind == ObjectType.COMMIT:
+            return str(oid)
+        target = TAG_TARGET.match(repository.odb.read(oid)[1]) if kind == ObjectType.TAG else None
+        if target is None:
+            return None
+        oid = pygit2.Oid(hex=target[1].decode())
+    return None

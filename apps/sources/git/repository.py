@@ -2,27 +2,29 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 import pygit2
 from django.conf import settings
 from pygit2.enums import FileMode, ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
-from apps.sources.git.chunks import chunk_of
+from apps.sources.git.chunks import chunk_of, is_text
 from apps.sources.git.fetch import BLOB_LIMIT
+from apps.sources.git.integrity import has_whole_indexes
 from apps.sources.git.mirrors import Mirror, unavailable
-from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of
+from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of, tree_of
 from apps.sources.git.paths import display_name, parts_of, path_problem
+from apps.sources.git.redaction import masked
 from apps.sources.git.refs import HEAD, full_sha, names_of, ref_not_found, short_sha
 from apps.sources.git.secret_files import is_secret
+from apps.sources.git.values import Entry, EntryType, FileChunk, Location
 from apps.web.exceptions import InvalidInput
 
 # A directory of some 200,000 names. A larger one would take the memory of the whole process.
 MAX_TREE_BYTES = 8 * 1024 * 1024
 
-EntryType = Literal["file", "directory", "symlink", "submodule"]
 TYPES: dict[int, EntryType] = {
     int(FileMode.TREE): "directory",
     int(FileMode.LINK): "symlink",
@@ -30,53 +32,43 @@ TYPES: dict[int, EntryType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
-    """Where a repository is: an https URL, or LOCAL_CHECKOUT.
-
-    `key` names the organization and the connection. There is one mirror for each key and URL.
-    """
-
-    url: str
-    default_branch: str | None
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One name in a directory. `size` is in bytes: null for what is no file or link, and for a file left remote."""
-
-    path: str
-    name: str
-    type: EntryType
-    size: int | None
-    sha: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileChunk:
-    """A piece of a file. `size` and `next_offset` count the file's bytes."""
-
-    path: str
-    sha: str
-    size: int
-    encoding: str
-    content: str
-    is_truncated: bool
-    next_offset: int | None
-
-
 Listing = list[Entry]
+
+
+class Origin:
+    """Where a repository is read from: the checkout, which is as it is."""
+
+    def lacks_only_what_was_filtered(self) -> bool:
+        return True
+
+    def mend(self) -> None:
+        """Something could not be read."""
+
+
+class MirrorOrigin(Origin):
+    """A generation of a mirror, which is fetched anew when it is damaged."""
+
+    def __init__(self, mirror: Mirror, generation: Path) -> None:
+        self._mirror, self._generation = mirror, generation
+
+    def lacks_only_what_was_filtered(self) -> bool:
+        return has_whole_indexes(self._generation)
+
+    def mend(self) -> None:
+        self._mirror.mend(self._generation)
 
 
 class Repository:
     """A repository at one commit. Nothing of a working tree is ever read, only what is committed."""
 
-    def __init__(self, repository: pygit2.Repository, commit_sha: str, ref: str, *, is_stale: bool) -> None:
+    def __init__(
+        self, repository: pygit2.Repository, commit_sha: str, ref: str, *, is_stale: bool, origin: "Origin"
+    ) -> None:
         self.ref = ref
         self.commit_sha = commit_sha
         self.is_stale = is_stale
         self._repository = repository
+        self._origin = origin
 
     def list(self, path: str) -> Listing:
         """Everything in a directory: directories first, then by name (code points).
@@ -84,7 +76,7 @@ class Repository:
         Raises InvalidInput (path_not_found, not_a_directory, too_large) and Unavailable.
         """
         parts = parts_of(path)
-        with _readable():
+        with _readable(self._origin):
             tree = self._root()
             for position, part in enumerate(parts):
                 entry = self._entry(tree, part)
@@ -106,11 +98,13 @@ class Repository:
         parts = parts_of(path)
         if not parts:
             raise path_problem("This is a directory: list_files lists it.", "is_directory")
-        with _readable():
+        with _readable(self._origin):
             entry = self._find(parts)
             _check_readable_type(entry, path)
             data = self._content(entry.id)
-        piece = chunk_of(data, offset, max_bytes)
+        # Of the whole file: a chunk may begin inside a block.
+        shown, redaction_count = masked(data) if is_text(data) else (data, 0)
+        piece = chunk_of(shown, offset, max_bytes)
         return FileChunk(
             path="/".join(parts),
             sha=str(entry.id),
@@ -119,6 +113,7 @@ class Repository:
             content=piece.content,
             is_truncated=piece.next_offset is not None,
             next_offset=piece.next_offset,
+            redaction_count=redaction_count,
         )
 
     def _find(self, parts: tuple[str, ...]) -> Any:
@@ -131,10 +126,10 @@ class Repository:
         return self._entry(tree, parts[-1])
 
     def _root(self) -> pygit2.Tree:
-        commit = self._repository.get(self.commit_sha)
-        if not isinstance(commit, pygit2.Commit):
-            raise GitError("This is no commit.")
-        return self._tree(commit.tree_id)
+        try:
+            return self._tree(tree_of(self._repository, self.commit_sha))
+        except KeyError:
+            raise GitError("The commit is not there.") from None
 
     def _tree(self, oid: pygit2.Oid) -> pygit2.Tree:
         if (size_of(self._repository, oid) or 0) > MAX_TREE_BYTES:
@@ -153,11 +148,18 @@ class Repository:
     def _described(self, prefix: str, entry: Any) -> Entry:
         name = display_name(entry.raw_name)
         type = TYPES.get(entry.filemode, "file")
-        size = size_of(self._repository, entry.id) if type in ("file", "symlink") else None
+        size = self._size(entry.id) if type in ("file", "symlink") else None
         return Entry(prefix + name, name, type, size, str(entry.id))
 
-    def _content(self, oid: pygit2.Oid) -> bytes:
+    def _size(self, oid: pygit2.Oid) -> int | None:
+        """None for what was left at the remote (see fetch.BLOB_LIMIT). Raises GitError for what was lost."""
         size = size_of(self._repository, oid)
+        if size is None and not self._origin.lacks_only_what_was_filtered():
+            raise GitError("A file is missing.")
+        return size
+
+    def _content(self, oid: pygit2.Oid) -> bytes:
+        size = self._size(oid)
         # The remote was asked to leave these away. One that does not, and the checkout, have them all the same.
         if size is None or size >= BLOB_LIMIT:
             raise path_problem("The file has 1 MiB or more, which is too large to answer.", "too_large")
@@ -177,7 +179,7 @@ def open_repository(location: Location, ref: str | None, *, pinned_commit: str |
     requested = ref if ref is not None else location.default_branch or HEAD
     names_of(requested)  # what cannot be a ref goes no further
     opener = _open_checkout if location.url == LOCAL_CHECKOUT else _open_mirror
-    with _readable():
+    with _readable(Origin()):
         return opener(location, requested, ref is None, pinned_commit)
 
 
@@ -187,16 +189,18 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
     sha = pinned_commit or full_sha(requested) or (short_sha(requested) if known is None else None)
     generation = mirror.generation()
     if sha and generation:
-        repository = open_at(generation)
+        repository = mirror.open(generation)
         if commit := commit_with(repository, sha):
             # A branch that was named may have moved since; a commit that was named is what it is.
             is_stale = known is not None and known[1].is_stale and not full_sha(requested)
-            return Repository(repository, commit, requested, is_stale=is_stale)
+            return Repository(repository, commit, requested, is_stale=is_stale, origin=MirrorOrigin(mirror, generation))
     try:
         latest = mirror.latest(pinned_commit or requested)
     except InvalidInput:
         raise _bad_cursor() if pinned_commit else _missing(requested, is_default) from None
-    return Repository(open_at(latest.generation), latest.commit, requested, is_stale=latest.is_stale)
+    origin = MirrorOrigin(mirror, latest.generation)
+    repository = mirror.open(latest.generation)
+    return Repository(repository, latest.commit, requested, is_stale=latest.is_stale, origin=origin)
 
 
 def _open_checkout(location: Location, requested: str, is_default: bool, pinned_commit: str | None) -> Repository:
@@ -218,7 +222,7 @@ def _open_checkout(location: Location, requested: str, is_default: bool, pinned_
         commit = commit_with(repository, pinned_commit)
     if commit is None:
         raise _bad_cursor() if pinned_commit else _missing(HEAD if is_default else requested, is_default)
-    return Repository(repository, commit, name, is_stale=False)
+    return Repository(repository, commit, name, is_stale=False, origin=Origin())
 
 
 def _in_checkout(repository: pygit2.Repository, requested: str) -> str | None:
@@ -230,11 +234,12 @@ def _in_checkout(repository: pygit2.Repository, requested: str) -> str | None:
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def _readable(origin: Origin) -> Iterator[None]:
     """What is damaged, or hostile beyond what the rules above cover, could not be read; that is all anybody is told."""
     try:
         yield
     except (GitError, OSError):
+        origin.mend()
         raise unavailable() from None
 
 

@@ -10,7 +10,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
-from apps.sources.git.fetch import FetchFailed, RefMissing
+from apps.sources.git.fetch import FetchFailed, GitMissing, RefMissing
+from apps.sources.git.waiting import Busy
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ Key = tuple[Path, str]
 
 
 class LockTimeout(FetchFailed):
-    """Another thread or process held the lock or the slots for too long."""
+    """Another thread or process held the lock for too long."""
 
 
 @contextmanager
@@ -45,23 +46,13 @@ def file_lock(path: Path, *, seconds: float) -> Iterator[None]:
         os.close(handle)
 
 
-@contextmanager
-def slot(slots: threading.Semaphore, *, seconds: float) -> Iterator[None]:
-    """Hold one of the process's few slots. Raises LockTimeout after `seconds`."""
-    if not slots.acquire(timeout=max(0.0, seconds)):
-        raise LockTimeout("Too many repositories are being fetched.")
-    try:
-        yield
-    finally:
-        slots.release()
-
-
 class SingleFlight:
     """Work in threads, at most one for each key: whoever asks while it runs gets the same future."""
 
     def __init__(self) -> None:
         self._running: dict[Key, Future[None]] = {}
         self._guard = threading.Lock()
+        self._told_git_is_missing = False
 
     def start(self, key: Key, work: Callable[[], None]) -> Future[None]:
         with self._guard:
@@ -77,10 +68,9 @@ class SingleFlight:
         error: Exception | None = None
         try:
             work()
-        except FetchFailed as failure:
+        except (FetchFailed, OSError) as failure:  # OSError: a full disk
             error = failure
-            fields = {"mirror": key[0].name, "why": str(failure)}
-            logger.warning("A repository was not fetched.", extra={"fields": fields})
+            self._tell(key[0].name, failure)
         except Exception as bug:  # Whoever waits must hear of it, and a refresh has nobody who waits.
             error = bug
             logger.exception("A fetch ended unexpectedly.")
@@ -90,6 +80,15 @@ class SingleFlight:
             future.set_result(None)
         else:
             future.set_exception(error)
+
+    def _tell(self, mirror: str, failure: Exception) -> None:
+        if isinstance(failure, GitMissing):
+            if not self._told_git_is_missing:
+                self._told_git_is_missing = True
+                logger.error("There is no git on PATH: no repository can be fetched.")
+            return
+        fields = {"mirror": mirror, "why": str(failure)}
+        logger.warning("A repository was not fetched.", extra={"fields": fields})
 
 
 class FailureCache:
@@ -110,7 +109,7 @@ class FailureCache:
         started = time.monotonic()
         try:
             yield
-        except LockTimeout:
+        except (LockTimeout, Busy):
             raise
         except FetchFailed as failure:
             took = time.monotonic() - started

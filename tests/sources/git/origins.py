@@ -7,7 +7,7 @@ import pygit2
 import pytest
 from pygit2.enums import FileMode
 
-from apps.sources.git import mirrors
+from apps.sources.git import mirrors, stamps
 from apps.sources.git.fetch import FetchFailed, Remote
 from tests.patience import patience
 
@@ -86,8 +86,9 @@ class Network:
         self._run = mirrors.run
         monkeypatch.setattr(mirrors, "remote_of", self._remote_of)
         monkeypatch.setattr(mirrors, "run", self._counted_run)
-        monkeypatch.setattr(mirrors, "now", lambda: self.time)
+        monkeypatch.setattr(stamps, "now", lambda: self.time)
         mirrors._failures.forget()
+        mirrors._missing_refs.forget()
 
     def origin(self, url: str) -> Origin:
         if url not in self.origins:

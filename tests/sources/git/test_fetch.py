@@ -39,7 +39,7 @@ def fake_git(tmp_path):
 def test_the_command_is_exactly_this():
     command = fetch_command(REMOTE, "refs/heads/main", "refs/mirror/abc", path="/usr/bin")
     assert command.argv == (
-        "sh", "-c", 'ulimit -f 524288 && exec "$@"', "sh",
+        "sh", "-c", 'ulimit -f 524288 && ulimit -v 393216 && ulimit -t 60 && exec "$@"', "sh",
         "git", "fetch", "--quiet", "--depth=1", "--filter=blob:limit=1048576", "--no-tags", "--no-write-fetch-head",
         "--no-recurse-submodules", "--no-auto-maintenance", "--end-of-options",
         "https://git.example.com/a.git", "+refs/heads/main:refs/mirror/abc",
@@ -65,7 +65,8 @@ def test_git_inherits_nothing_from_the_server(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "x")
     env = fetch_command(REMOTE, "HEAD", "refs/mirror/abc", path="/usr/bin").env
     assert {key: value for key, value in env.items() if not key.startswith("GIT_CONFIG_")} == {
-        "PATH": "/usr/bin", "HOME": os.devnull, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_DIR": ".",
+        "PATH": "/usr/bin", "HOME": os.devnull, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0",
+        "MALLOC_ARENA_MAX": "1", "GIT_DIR": ".",
     }  # fmt: skip
     assert env["GIT_CONFIG_NOSYSTEM"] == "1"
     assert env["GIT_CONFIG_GLOBAL"] == os.devnull

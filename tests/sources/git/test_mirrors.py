@@ -1,19 +1,23 @@
 """Mirrors: fetched once, answered at once, refreshed behind."""
 
+import errno
 import os
 import socket
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from ipaddress import ip_network
+from itertools import islice
 
 import pytest
 
 from apps.net import outbound
-from apps.sources.git import fetch, mirrors
+from apps.sources.git import fetch, generations, mirrors, remotes, stamps
 from apps.sources.git import single_flight as turns
-from apps.sources.git.fetch import FetchFailed
+from apps.sources.git.fetch import FetchFailed, Silent
 from apps.sources.git.mirrors import Mirror
+from apps.sources.git.waiting import Places
 from apps.web.exceptions import InvalidInput, Unavailable
 from tests.patience import patience
 from tests.sources.git.origins import Network
@@ -54,12 +58,41 @@ def test_the_first_call_fetches_and_the_next_ones_do_not(network, origin):
     assert len(network.runs) == 1
 
 
-def test_eight_callers_at_once_share_one_fetch(network, origin):
+def held(monkeypatch):
+    """Fetches wait until the event that is returned is set."""
+    gate = threading.Event()
+    real = mirrors.run
+
+    def slow(*arguments, **options):
+        assert gate.wait(patience())
+        real(*arguments, **options)
+
+    monkeypatch.setattr(mirrors, "run", slow)
+    return gate
+
+
+def test_one_caller_of_an_organization_waits_and_the_others_are_told_to_come_back(network, origin, monkeypatch):
     sha = origin.commit({"a": "1"})
+    gate = held(monkeypatch)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: Mirror(URL, "org_1").latest("main").commit, range(8)))
-    assert found == [sha] * 8
+        calls = [pool.submit(Mirror(URL, "org_1:con_1").latest, "main") for _ in range(8)]
+        refused = [call.exception() for call in islice(as_completed(calls, patience()), 7)]
+        gate.set()
+    assert [type(problem) for problem in refused] == [Unavailable] * 7
+    assert {problem.retry_after for problem in refused} == {3}
+    assert [call.result().commit for call in calls if call.exception() is None] == [sha]
     assert len(network.runs) == 1
+
+
+def test_two_callers_of_the_process_wait_each_of_another_organization(network, origin, monkeypatch):
+    origin.commit({"a": "1"})
+    gate = held(monkeypatch)
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(Mirror(URL, f"org_{number}").latest, "main") for number in range(4)]
+        refused = [call.exception() for call in islice(as_completed(calls, patience()), 2)]
+        gate.set()
+    assert [type(problem) for problem in refused] == [Unavailable] * 2
+    assert len([call for call in calls if call.exception() is None]) == 2
 
 
 @pytest.mark.process
@@ -82,13 +115,6 @@ print(mirrors.Mirror({URL!r}, "org_1").latest("main").commit)
     assert [process.communicate(timeout=patience())[0].strip() for process in processes] == [sha] * 4
     generation = Mirror(URL, "org_1").generation()
     assert len(list(generation.glob("objects/pack/*.pack"))) == 1
-
-
-def test_different_refs_of_one_mirror_can_be_asked_at_once(network, origin):
-    shas = {f"b{number}": origin.commit({"a": str(number)}, f"b{number}") for number in range(8)}
-    with ThreadPoolExecutor(8) as pool:
-        found = dict(zip(shas, pool.map(lambda ref: Mirror(URL, "org_1").latest(ref).commit, shas), strict=True))
-    assert found == shas
 
 
 def test_what_is_old_is_answered_at_once_and_refreshed_behind(network, origin):
@@ -233,14 +259,7 @@ def test_an_unreachable_repository_is_unavailable_in_our_words_and_not_hammered(
 
 def test_a_caller_waits_only_so_long_and_the_fetch_goes_on(network, origin, monkeypatch):
     sha = origin.commit({"a": "1"})
-    gate = mirrors.threading.Event()
-    real = mirrors.run
-
-    def slow(*arguments, **options):
-        assert gate.wait(patience())
-        real(*arguments, **options)
-
-    monkeypatch.setattr(mirrors, "run", slow)
+    gate = held(monkeypatch)
     monkeypatch.setattr(mirrors, "FIRST_WAIT", 0.1)
     mirror = Mirror(URL, "org_1")
     with pytest.raises(Unavailable):
@@ -283,37 +302,83 @@ def test_a_repository_over_the_size_cap_leaves_nothing_behind(network, origin, m
     assert not [path for path in mirror.generation().rglob("*") if "tmp" in path.name or path.name.endswith(".lock")]
 
 
-def test_at_most_two_first_fetches_run_at_once(network, monkeypatch):
-    running, most = set(), []
-    third = mirrors.threading.Event()
-    real = mirrors.run
-
-    def watched(command, folder, *, seconds):
-        running.add(folder)
-        most.append(len(running))
-        if len(most) <= 2:
-            third.wait(0.3)  # time for a third one to start, if it may
-        real(command, folder, seconds=seconds)
-        running.discard(folder)
-
-    monkeypatch.setattr(mirrors, "run", watched)
-    urls = [f"https://git.example.com/{number}.git" for number in range(5)]
-    for url in urls:
-        network.origin(url).commit({"a": url})
-    with ThreadPoolExecutor(5) as pool:
-        assert len(set(pool.map(lambda url: Mirror(url, "org_1").latest("main").commit, urls))) == 5
-    assert max(most) == 2
-
-
 def test_who_finds_no_slot_in_time_is_unavailable(network, origin, monkeypatch):
     origin.commit({"a": "1"})
-    monkeypatch.setattr(mirrors, "_first_slots", mirrors.threading.BoundedSemaphore(1))
+    monkeypatch.setattr(mirrors, "_first_slots", Places(1, each=1))
     monkeypatch.setattr(mirrors, "FIRST_WAIT", 0.1)
-    with mirrors._first_slots, pytest.raises(Unavailable):
+    with mirrors._first_slots.take("org_2"), pytest.raises(Unavailable):
         Mirror(URL, "org_1").latest("main")
     network.settle()
     monkeypatch.setattr(mirrors, "FIRST_WAIT", 10)
     assert Mirror(URL, "org_1").latest("main")
+
+
+def silent(monkeypatch):
+    """No fetch ever ends, and the time that each may take is short. Counts them."""
+    started = []
+
+    def run(command, folder, *, seconds):
+        started.append(folder)
+        raise Silent("It took longer than 15.0 s.")
+
+    monkeypatch.setattr(mirrors, "run", run)
+    return started
+
+
+def test_a_silent_host_is_left_alone_for_every_repository_and_twice_as_long_each_time(network, origin, monkeypatch):
+    started = silent(monkeypatch)
+    other = "https://git.example.com/rival/other.git"
+    network.origin(other)
+    for times, pause in enumerate((15, 30, 60), 1):
+        for url, key in ((URL, "org_1"), (other, "org_2")):
+            with pytest.raises(Unavailable) as failure:
+                Mirror(url, key).latest("main")
+        assert failure.value.retry_after == pause
+        assert len(started) == times
+        network.time += pause
+        mirrors._failures.forget()
+
+
+def test_a_host_that_was_heard_lately_is_not_silenced_by_one_repository(network, origin, monkeypatch):
+    origin.commit({"a": "1"})
+    Mirror(URL, "org_1").latest("main")
+    started = silent(monkeypatch)
+    other = "https://git.example.com/rival/other.git"
+    network.origin(other)
+    for url in (other, URL):
+        with pytest.raises(Unavailable):
+            Mirror(url, "org_2").latest("main")
+    assert len(started) == 2
+
+
+def test_what_is_remembered_of_a_host_may_be_damaged(network, origin):
+    origin.commit({"a": "1"})
+    hosts = Mirror(URL, "org_1").folder.parent / "hosts"
+    hosts.mkdir(parents=True)
+    for content in ("", "[", "{}", "[1]", '["a", 1, 1]', "[0, 1e999, 1]", "[0, NaN, -5000]"):
+        (hosts / f"{stamps.digest('git.example.com')}.json").write_text(content)
+        mirrors._failures.forget()
+        assert Mirror(URL, "org_1").latest("main")
+
+
+def test_refs_that_are_made_up_have_a_budget_for_each_mirror(network, origin):
+    origin.commit({"a": "1"})
+    mirror = Mirror(URL, "org_1")
+    mirror.latest("main")
+    for number in range(6):
+        assert refused(mirror.latest, f"nope-{number}") == "ref_not_found"
+    runs = len(network.runs)
+    with pytest.raises(Unavailable) as failure:
+        mirror.latest("nope-6")
+    assert 1 <= failure.value.retry_after <= 10
+    assert len(network.runs) == runs
+    assert mirror.latest("main")
+    assert Mirror(URL, "org_2").latest("main")  # another mirror has a budget of its own
+
+
+def test_refs_that_are_there_cost_nothing(network, origin):
+    shas = {f"b{number}": origin.commit({"a": str(number)}, f"b{number}") for number in range(9)}
+    assert {ref: Mirror(URL, "org_1").latest(ref).commit for ref in shas} == shas
 
 
 def test_organizations_do_not_share_mirrors(network, origin):
@@ -367,6 +432,29 @@ def test_a_damaged_stamp_is_as_good_as_none(network, origin):
     assert mirror.latest("main").commit == sha
 
 
+def test_a_full_disk_is_unavailable_and_keeps_what_was_known(network, origin, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    sha = origin.commit({"a": "1"})
+    with monkeypatch.context() as disk:
+        disk.setattr(mirrors, "write_stamp", full)
+        with pytest.raises(Unavailable):
+            Mirror(URL, "org_1").latest("main")
+        assert files_of(Mirror(URL, "org_1")) == {"lock"}
+    assert Mirror(URL, "org_1").latest("main").commit == sha
+
+    with monkeypatch.context() as disk:
+        disk.setattr(mirrors, "write_stamp", full)
+        disk.setattr(generations, "write_stamp", full)
+        runs = len(network.runs)
+        network.time += 61
+        for _ in range(3):
+            assert Mirror(URL, "org_1").latest("main").commit == sha
+            network.settle()
+        assert len(network.runs) == runs + 1  # it is not hammered
+
+
 @pytest.mark.parametrize("url", ["http://a.example/b", "file:///etc", "git@a.example:b", "https://u:p@a.example/b", ""])
 def test_a_url_that_is_not_https_is_no_repository(network, url):
     assert refused(Mirror, url, "org_1") == "no_repository"
@@ -387,8 +475,8 @@ def test_git_is_told_the_addresses_that_were_checked(monkeypatch):
     def resolve(destination, **options):
         return outbound.ResolvedDestination(destination, ("140.82.121.4",))
 
-    monkeypatch.setattr(mirrors, "resolve_allowed", resolve)
-    remote = mirrors.remote_of("https://Git.Example.com/a.git")
+    monkeypatch.setattr(remotes, "resolve_allowed", resolve)
+    remote = remotes.remote_of("https://Git.Example.com/a.git")
     assert (remote.url, remote.resolve, remote.protocol) == (
         "https://git.example.com/a.git", "git.example.com:443:140.82.121.4", "https",
     )  # fmt: skip

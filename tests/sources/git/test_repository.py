@@ -8,10 +8,13 @@ import pygit2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pygit2.enums import ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
+from apps.sources.git import objects
 from apps.sources.git import repository as git
-from apps.sources.git.repository import Entry, Location, open_repository
+from apps.sources.git.repository import open_repository
+from apps.sources.git.values import Entry, Location
 from apps.web.exceptions import InvalidInput, Unavailable
 from tests.examples import examples
 from tests.sources.git.origins import SIGNATURE, Link, Network, Origin, Submodule
@@ -173,6 +176,27 @@ def test_a_cursors_commit_is_fetched_again_if_it_must_be_and_else_the_cursor_is_
     open_repository(SHOP, None)
     assert open_repository(SHOP, None, pinned_commit=old).commit_sha == old
     assert refused(open_repository, SHOP, None, pinned_commit=NOWHERE) == "cursor: bad_cursor"
+
+
+def test_commits_and_tags_that_are_too_large_are_never_read(origin):
+    sha = origin.commit({"a": "1"})
+    origin.tag("v1", sha, annotated=True)
+    large = "x" * objects.MAX_COMMIT_BYTES
+    tree = origin.repository[sha].tree_id
+    commit = origin.repository.create_commit("refs/heads/large", SIGNATURE, SIGNATURE, large, tree, [])
+    origin.repository.create_tag("large-tag", pygit2.Oid(hex=sha), ObjectType.COMMIT, SIGNATURE, large)
+    for ref in ("large", "large-tag", str(commit)):
+        assert refused(open_repository, SHOP, ref) == "ref: ref_not_found"
+    assert open_repository(SHOP, "v1").commit_sha == sha
+
+
+def test_a_chain_of_tags_is_followed_only_so_far(origin):
+    sha = target = origin.commit({"a": "1"})
+    for number in range(objects.MAX_TAG_CHAIN):
+        kind = origin.repository[target].type
+        target = str(origin.repository.create_tag(f"t{number}", pygit2.Oid(hex=target), kind, SIGNATURE, "again"))
+    assert open_repository(SHOP, "t2").commit_sha == sha
+    assert refused(open_repository, SHOP, f"t{objects.MAX_TAG_CHAIN - 1}") == "ref: ref_not_found"
 
 
 # The checkout
@@ -439,6 +463,22 @@ def test_secrets_are_listed_and_not_read(checkout):
     assert repository.read(".env.example", 0, 1024).content == "K="
     assert repository.read("id_rsa.pub", 0, 1024).content == "k"
     assert refused(repository.read, ".env.production", 0, 1024) == "path: path_not_found"
+
+
+def test_a_private_key_in_any_text_is_masked_also_where_a_chunk_begins_inside(checkout):
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + ("MIIEvQIBADANBgkq\n" * 200) + "-----END RSA PRIVATE KEY-----\n"
+    content = "user: ada\n" + key + "after: 1\n"
+    checkout.commit({"notes.txt": content, "tool": b"\0" + key.encode()})
+    repository = open_repository(HERE, None)
+    shown, offset = "", 0
+    while offset is not None:
+        chunk = repository.read("notes.txt", offset, 1024)
+        assert (chunk.redaction_count, chunk.size) == (1, len(content))
+        shown += chunk.content
+        offset = chunk.next_offset
+    assert shown == content.replace("MIIEvQIBADANBgkq", "X" * 16)
+    assert "MIIE" not in repository.read("notes.txt", 1500, 1024).content
+    assert repository.read("tool", 0, 1024).redaction_count == 0
 
 
 def test_a_pointer_to_large_file_storage_is_answered_as_it_is(checkout):

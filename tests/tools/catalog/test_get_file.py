@@ -31,7 +31,7 @@ def refused(api: Api, fill: Fill, **inputs: Any) -> list[tuple[str | None, str]]
 
 def test_it_answers_what_the_contract_says() -> None:
     assert notation(TOOLS["get_file"].Output) == (
-        "{path,ref,commitSha,sha,size,encoding:utf-8|base64,content,isTruncated,nextOffset?,isStale}"
+        "{path,ref,commitSha,sha,size,encoding:utf-8|base64,content,isTruncated,nextOffset?,redactionCount,isStale}"
     )
 
 
@@ -49,6 +49,7 @@ def test_a_file_is_answered_with_what_it_is(api: Api, acme: Fill, checkout: Any)
         "content": "# Shop\nö\n",
         "isTruncated": False,
         "nextOffset": None,
+        "redactionCount": 0,
         "isStale": False,
     }
 

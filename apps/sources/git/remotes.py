@@ -1,0 +1,26 @@
+"""From a URL that rows name to something that git may be told to fetch."""
+
+from apps.net.outbound import Destination, NotAllowed, https_destination, resolve_allowed
+from apps.sources.git.fetch import FetchFailed, Remote
+from apps.web.exceptions import InvalidInput
+
+
+def remote_of(url: str) -> Remote:
+    """The only way from a URL to something that git is told to fetch: https, at addresses that were checked."""
+    try:
+        found = resolve_allowed(https_destination(url))
+    except NotAllowed as refusal:
+        raise FetchFailed(str(refusal)) from None
+    return Remote(found.destination.url, found.curl_resolve)
+
+
+def https_only(url: str) -> Destination:
+    """Raises InvalidInput (no_repository)."""
+    try:
+        return https_destination(url)
+    except NotAllowed:
+        raise InvalidInput.because(
+            "applicationId",
+            "This application's repository has no https address that can be read here.",
+            "no_repository",
+        ) from None

@@ -1,0 +1,43 @@
+"""What repositories are asked with, and what they answer."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+EntryType = Literal["file", "directory", "symlink", "submodule"]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a repository is: an https URL, or LOCAL_CHECKOUT.
+
+    `key` names the organization and the connection. There is one mirror for each key and URL.
+    """
+
+    url: str
+    default_branch: str | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a directory. `size` is in bytes: null for what is no file or link, and for a file left remote."""
+
+    path: str
+    name: str
+    type: EntryType
+    size: int | None
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileChunk:
+    """A piece of a file. `size` and `next_offset` count the file's bytes."""
+
+    path: str
+    sha: str
+    size: int
+    encoding: str
+    content: str
+    is_truncated: bool
+    next_offset: int | None
+    redaction_count: int
