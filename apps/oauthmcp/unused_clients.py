@@ -23,6 +23,7 @@ MAX_UNUSED_TOTAL = 100_000  # beyond it the oldest go, however young
 MIN_AGE = timedelta(hours=24)
 CHECK_EVERY_N = 50  # registrations in one process: counting all of them costs more than registering
 BATCH = 2 * CHECK_EVERY_N  # deleted at a time: more than registered since, so that it shrinks back to its bound
+SURPLUS = 50  # of one origin, deleted together: deleting costs more than registering
 PENDING = timedelta(seconds=LIFETIME)
 NOTED_EVERY = PENDING / 3  # so that opening a consent page again writes nothing
 
@@ -70,9 +71,11 @@ quota = UnusedClientQuota()
 
 
 def _delete_surplus(clients: QuerySet[Application], share: int) -> None:
-    """Deletes the oldest of one origin, so that there is room for one more in its share."""
+    """Deletes the oldest of one origin, those beyond its share, once there are some of them."""
     newest_first = clients.order_by("-created").values_list("pk", flat=True)
-    _delete(list(newest_first[share - 1 : share - 1 + BATCH]))
+    surplus = list(newest_first[share - 1 : share - 1 + BATCH])
+    if len(surplus) >= SURPLUS:
+        _delete(surplus)
 
 
 def _shrink() -> None:

@@ -37,6 +37,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unused_clients, "MAX_OF_ADDRESS", 2)
     monkeypatch.setattr(unused_clients, "MAX_OF_NETWORK", 4)
+    monkeypatch.setattr(unused_clients, "SURPLUS", 1)
 
 
 def register(name: str, address: str = "192.0.2.1") -> Application:
