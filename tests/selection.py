@@ -14,6 +14,8 @@ RUN = os.environ.get("TEST_RUN", "whole")
 # Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
 # what all other cases show; of these, those that are marked with `both_databases` show that the way there works too.
 OUTSIDE = ("tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
+# Servers of their own, which somebody attacks or breaks.
+FROM_OUTSIDE = ("tests/attacks/", "tests/faults/")
 # What pytest-django opens the database for, asked for by the case itself or by another fixture.
 OPEN_ROWS = {"django_db_setup", "live_server"}
 # Programs that tests start, and servers that they talk to.
@@ -33,7 +35,8 @@ def is_outside(item: pytest.Item) -> bool:
 
 
 def opens_processes(item: pytest.Item) -> bool:
-    return is_outside(item) or has_marker(item, "process") or not OPEN_PROCESSES.isdisjoint(fixtures(item))
+    is_long = is_outside(item) or item.nodeid.startswith(FROM_OUTSIDE)
+    return is_long or has_marker(item, "process") or not OPEN_PROCESSES.isdisjoint(fixtures(item))
 
 
 def runs_here(item: pytest.Item) -> bool:

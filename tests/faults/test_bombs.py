@@ -28,7 +28,12 @@ def descendants(pid: int) -> list[int]:
         pytest.param(lambda: bombs.large_advertisement(500 * MIB), 503, id="a list of refs"),
         pytest.param(lambda: bombs.serving(*bombs.large_delta(32_000)), 503, id="a delta of 2 GiB"),
         # What git can hold it takes, and then nobody looks at it.
-        pytest.param(lambda: bombs.serving(*bombs.large_commit(150 * MIB)), 422, id="a message of 150 MiB"),
+        pytest.param(
+            lambda: bombs.serving(*bombs.large_commit(150 * MIB)),
+            422,
+            id="a message of 150 MiB",
+            marks=pytest.mark.soak,
+        ),
         pytest.param(lambda: bombs.serving(*bombs.large_commit(512 * MIB)), 503, id="a message of 512 MiB"),
     ],
 )

@@ -85,6 +85,7 @@ def test_a_database_that_stands_still_is_503_in_time_and_mends_itself(
     assert mends_itself(room)
 
 
+@pytest.mark.soak
 def test_a_table_that_somebody_holds_is_503_in_time_and_the_server_is_told_to_forget_the_question(room: Room) -> None:
     assert room.statuses() == {200}
     with psycopg.connect(room.database.url) as holder:

@@ -146,6 +146,8 @@ ALLOWED = {
     "oauthmcp.Application.authorization_grant_type": WORD,
     "oauthmcp.Application.registration_source": WORD,
     "oauthmcp.Application.token_endpoint_auth_method": WORD,
+    "oauthmcp.Application.registrant_address": HASHED,
+    "oauthmcp.Application.registrant_network": HASHED,
     "oauthmcp.Application.algorithm": NEVER_FILLED,
     "oauthmcp.Application.allowed_origins": NEVER_FILLED,
     "oauthmcp.Application.post_logout_redirect_uris": NEVER_FILLED,
