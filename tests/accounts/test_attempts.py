@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.core.cache import cache
 from django.test import Client, RequestFactory
 
 from apps.accounts import attempts, browsers
@@ -27,7 +28,8 @@ class Time:
 
 
 @pytest.fixture(autouse=True)
-def limits(settings: Any) -> None:
+def limits(db: None, settings: Any) -> None:
+    cache.clear()  # cases with transactions of their own leave it as it was
     settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_LIMITS
 
 

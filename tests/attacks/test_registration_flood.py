@@ -4,6 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from tests.attacks.visiting import Browser, attacked
 from tests.oauthmcp.authorizing import PATH, wanted
 from tests.oauthmcp.grants import REDIRECT_URI, VERIFIER
@@ -31,6 +33,7 @@ def register(browser: Browser) -> tuple[int, str]:
     return answer.status_code, answer.json().get("client_id", "")
 
 
+@pytest.mark.soak  # 100,000 clients; tests/oauthmcp/test_unused_clients.py has each rule
 def test_three_addresses_cannot_stop_registration(databases: Path, tmp_path: Path) -> None:
     with attacked(databases, tmp_path, FILLED) as server:
         ada = Browser(server, "203.0.113.9")

@@ -4,12 +4,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from tests.attacks.visiting import Browser, attacked
 
 ATTACKERS = ("192.0.2.1", "198.51.100.2", "2001:db8:bad::3", "192.0.2.4")
 MAX_WAIT = 30
 
 
+@pytest.mark.soak  # twenty real password hashes; tests/accounts/test_attempts.py has each rule
 def test_an_attacker_at_a_few_addresses_locks_no_owner_out(databases: Path, tmp_path: Path) -> None:
     with attacked(databases, tmp_path) as server:
         known = Browser(server, "203.0.113.9")

@@ -34,7 +34,12 @@ def descendants(pid: int) -> list[int]:
             id="a message of 150 MiB",
             marks=pytest.mark.soak,
         ),
-        pytest.param(lambda: bombs.serving(*bombs.large_commit(512 * MIB)), 503, id="a message of 512 MiB"),
+        pytest.param(
+            lambda: bombs.serving(*bombs.large_commit(512 * MIB)),
+            503,
+            id="a message of 512 MiB",
+            marks=pytest.mark.soak,
+        ),
     ],
 )
 def test_neither_git_nor_the_server_takes_more_memory_than_it_may(databases, tmp_path, bomb, expected):

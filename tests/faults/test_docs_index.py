@@ -96,8 +96,11 @@ def deleted(index: Path) -> None:
     index.unlink()
 
 
+SOAK = [pytest.param(damage, marks=pytest.mark.soak) for damage in (truncated, emptied, foreign, without_a_table)]
+
+
 @pytest.mark.process
-@pytest.mark.parametrize("damage", [truncated, emptied, zeroed, foreign, without_a_table, a_folder, deleted])
+@pytest.mark.parametrize("damage", [zeroed, a_folder, deleted, *SOAK])
 def test_a_damaged_index_is_never_a_bug_and_is_soon_whole(
     served: tuple[Server, Path], damage: Callable[[Path], None]
 ) -> None:

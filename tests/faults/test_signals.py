@@ -62,7 +62,7 @@ class Clients:
                 return f"lost: {error!r}"
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["2", pytest.param("1", marks=pytest.mark.soak)])
 def test_sigterm_under_load_loses_no_answer(env: dict[str, str], workers: str) -> None:
     with gunicorn(env | {"WEB_CONCURRENCY": workers}) as server:
         clients = Clients(server)

@@ -60,7 +60,7 @@ def steady(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name not in ("date", "x-request-id")}
 
 
-@pytest.mark.parametrize("kind", [silent, dripping, slow_reader])
+@pytest.mark.parametrize("kind", [silent, slow_reader, pytest.param(dripping, marks=pytest.mark.soak)])
 def test_200_stalled_clients_delay_nobody_by_more_than_a_second(server: Server, kind: Kind) -> None:
     with stalled(server.port, kind):
         times = probe(server.call)
