@@ -19,9 +19,8 @@ help: ## List what there is to run
 run: ## Do everything that is needed, then serve the demo on http://localhost:8000 (PORT=8001 moves it)
 	@bin/run
 
-test: packages npm-packages ## Run all tests on SQLite, then those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
-	$(SQLITE) $(PYTEST) $(ARGS)
-	$(POSTGRESQL) $(PYTEST) $(ARGS)
+test: packages npm-packages ## Run all tests on SQLite, and beside them those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
+	@bin/side-by-side '$(POSTGRESQL) $(PYTEST) $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
 
 test-fast: environment ## Run what needs neither PostgreSQL nor other programs: for the inner loop, under a minute
 	$(SQLITE) env TEST_RUN=fast $(PYTEST) $(ARGS)
