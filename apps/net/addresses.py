@@ -1,6 +1,7 @@
 """Host names, addresses and origins: what is one, and which of them are this machine's own."""
 
 import re
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ def is_loopback(host: str) -> bool:
     return bool((mapped or address).is_loopback)
 
 
+@lru_cache(maxsize=4096)  # each connection's peer, for each of its requests
 def plain_address(hop: str) -> str:
     """An address as sockets and proxies write it, with or without a port, in its one usual form; else empty.
 

@@ -21,9 +21,11 @@ MAX_OF_NETWORK = 2_000
 MAX_UNUSED = 10_000  # beyond it the oldest go, when they are a day old
 MAX_UNUSED_TOTAL = 100_000  # beyond it the oldest go, however young
 MIN_AGE = timedelta(hours=24)
-CHECK_EVERY_N = 50  # registrations in one process: counting all of them costs more than registering
+CHECK_EVERY_N = 50  # registrations in one process: looking at those that are there costs more than one more
+MAX_ORIGINS = 10_000  # that a process remembers
+EVERYBODY = ""
 BATCH = 2 * CHECK_EVERY_N  # deleted at a time: more than registered since, so that it shrinks back to its bound
-SURPLUS = 50  # of one origin, deleted together: deleting costs more than registering
+SURPLUS = CHECK_EVERY_N  # of one origin, deleted together: deleting costs more than registering
 PENDING = timedelta(seconds=LIFETIME)
 NOTED_EVERY = PENDING / 3  # so that opening a consent page again writes nothing
 
@@ -53,18 +55,25 @@ def keep_for_now(client: Application) -> None:
 
 
 class UnusedClientQuota:
-    """Makes room before each registration. Each process counts all unused clients once in a while."""
+    """Makes room before a registration: each process looks at an origin's first, and then once in CHECK_EVERY_N."""
 
     def __init__(self) -> None:
-        self.left = 0  # registrations until the next count
+        self._left: dict[str, int] = {}  # registrations until the next look, of each origin and of all
 
     def take(self, origin: Origin) -> None:
-        _delete_surplus(_unused().filter(registrant_address=origin.address), MAX_OF_ADDRESS)
-        _delete_surplus(_unused().filter(registrant_network=origin.network), MAX_OF_NETWORK)
-        if self.left <= 0:
-            self.left = CHECK_EVERY_N
+        if self._is_due(origin.address):
+            _delete_surplus(_unused().filter(registrant_address=origin.address), MAX_OF_ADDRESS)
+        if self._is_due(origin.network):
+            _delete_surplus(_unused().filter(registrant_network=origin.network), MAX_OF_NETWORK)
+        if self._is_due(EVERYBODY):
             _shrink()
-        self.left -= 1
+
+    def _is_due(self, origin: str) -> bool:
+        if len(self._left) > MAX_ORIGINS:
+            self._left.clear()  # all are due again
+        left = self._left.get(origin, 0)
+        self._left[origin] = (left or CHECK_EVERY_N) - 1
+        return left == 0
 
 
 quota = UnusedClientQuota()
