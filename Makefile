@@ -10,6 +10,8 @@ MANAGE := $(LOCAL) $(BIN)/python manage.py
 PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
 SQLITE := env -u DATABASE_URL -u DATABASE_URL_FILE
 POSTGRESQL := $(BIN)/python bin/postgres.py --
+# Tests start hundreds of processes: each would compile our code anew where somebody forbids Python to keep it.
+unexport PYTHONDONTWRITEBYTECODE
 # For example: make test ARGS="-k cursor"
 ARGS :=
 

@@ -11,6 +11,8 @@ SCRIPT = BASE_DIR / "tests/clients/node_modules/axe-core/axe.min.js"
 # Everything that is on by itself (WCAG 2 A and AA, best practices), and what has to be switched on: WCAG 2.2 AA.
 OPTIONS = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
 COLOURS = ("color-contrast", "link-in-text-block")  # all rules that another colour scheme can change
+# All rules that another width can change: what is there is the same, but may be hidden, smaller or to be scrolled.
+LAYOUT = ("target-size", "scrollable-region-focusable", "region", "page-has-heading-one", "landmark-one-main", "bypass")
 
 
 def source() -> str:

@@ -21,9 +21,16 @@ from tests.selection import RUN
 
 NARROW = "account:read docs:read"
 SOME = ["get_account", "list_apps", "search_docs"]
-each_client = pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.both_databases] if kind == "mcp-auto" else []) for kind in KINDS]
-)
+# What one program does in every run; its other revisions and ways to choose one are for make soak.
+EVERY_RUN = {"mcp-auto", "sdk", "client-auto", "mcp-remote-auto"}
+
+
+def each_client(*also: str, without: tuple[str, ...] = ()) -> pytest.MarkDecorator:
+    """`also`: kinds that are in every run too."""
+    marks = {kind: [pytest.mark.soak] for kind in KINDS if kind not in EVERY_RUN.union(also)}
+    marks["mcp-auto"] = [pytest.mark.both_databases]
+    kinds = [kind for kind in KINDS if not kind.startswith(without)]
+    return pytest.mark.parametrize("kind", [pytest.param(kind, marks=marks.get(kind, [])) for kind in kinds])
 
 
 def called_by(kind: str) -> list[str]:
@@ -41,7 +48,7 @@ def check_answer(tool: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 @pytest.mark.spec("MCP 2026-07-28 Authorization", "RFC 9728 §5", "RFC 8414 §3", "RFC 7591 §3", "RFC 8707 §2")
-@each_client
+@each_client("mcp-legacy", "client-legacy", "inspector-modern")
 def test_it_finds_its_way_in_and_calls_the_tools(server: Server, wire: Wire, tmp_path: Path, kind: str) -> None:
     person = Person(server)
     with KINDS[kind].connected(person, tmp_path) as client:
@@ -61,7 +68,7 @@ def test_it_finds_its_way_in_and_calls_the_tools(server: Server, wire: Wire, tmp
 
 
 @pytest.mark.spec("RFC 6749 §6", "OAuth 2.1 §4.3.1")
-@each_client
+@each_client()
 def test_it_gets_a_new_token_without_asking_anybody(server: Server, wire: Wire, tmp_path: Path, kind: str) -> None:
     person = Person(server)
     with KINDS[kind].connected(person, tmp_path) as client:
@@ -90,7 +97,7 @@ def of_scopes(scopes: str) -> list[str]:
 
 
 @pytest.mark.spec("MCP 2026-07-28 Authorization, Step-Up Authorization Flow", "RFC 6750 §3.1")
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith(("sdk", "inspector"))])
+@each_client(without=("sdk", "inspector"))
 def test_it_asks_again_for_what_the_user_left_out(server: Server, wire: Wire, tmp_path: Path, kind: str) -> None:
     person = Person(server, [NARROW, None])
     with KINDS[kind].connected(person, tmp_path) as client:
@@ -117,6 +124,7 @@ def test_the_sdk_of_1x_gives_up_on_what_the_user_left_out_and_goes_on(
     assert len(wire.refused(403)) == 2
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.startswith("inspector")])
 def test_the_inspector_calls_only_what_is_listed(server: Server, wire: Wire, tmp_path: Path, kind: str) -> None:
     person = Person(server, [NARROW])
