@@ -81,9 +81,12 @@ def test_sigterm_waits_for_nobody_who_asks_nothing(env: dict[str, str]) -> None:
         with server.connect() as quiet, server.connect() as late:
             server.process.send_signal(signal.SIGTERM)
             server.line(lambda line: "Handling signal: term" in line)
-            late.send(request_bytes())
-            answer = late.answer()
-            assert (answer.status, answer.headers["connection"]) == (200, "close")
+            ways: list[str] = []
+            while "close" not in ways:  # its worker may hear of it a moment later
+                late.send(request_bytes())
+                answer = late.answer()
+                assert answer.status == 200
+                ways.append(answer.headers["connection"])
             assert quiet.is_closed()
         assert server.process.wait(patience()) == 0
 
