@@ -1,7 +1,7 @@
-"""An application's health, judged from stored facts: what an outside look saw and what the platform says is running.
+"""An application's health, judged from stored facts: what an outside check saw and what the platform says is running.
 
 A deploy status is not health: a service can have been deployed well and have died since. Without a fact that is
-recent enough, health is `unknown`. Bad news from one recent look counts; good news needs every look to be recent.
+recent enough, health is `unknown`. Bad news from one recent check counts; good news needs every check to be recent.
 """
 
 from dataclasses import dataclass, field
@@ -47,15 +47,15 @@ def certificate_status(row: Row, now: datetime) -> str:
 def health_of(app: Row, facts: Row | None, last_deployment: Row | None, domains: list[Row]) -> Health:
     """Judges `app` (AppScope.COLUMNS) by its `facts` (APP_FACTS), and `domains` by the edge__* facts of each.
 
-    `period` of a domain is the number of seconds between two looks.
+    `period` of a domain is the number of seconds between two checks.
     """
     now = timezone.now()
-    looks = [_look(row, now) for row in domains if row["edge__checked_at"] is not None]
-    looks.sort(key=_is_good)  # those in trouble first, else as they came
+    checks = [_check(row, now) for row in domains if row["edge__checked_at"] is not None]
+    checks.sort(key=_is_good)  # those in trouble first, else as they came
     runtime = _runtime(facts)
-    health = Health(app, last_deployment, _edge(facts, looks), runtime)
-    _judge(health, _recent_edge_status(looks), _runtime_status(runtime))
-    health.reasons += _deployment_reasons(health) + _runtime_reasons(runtime) + _edge_reasons(domains, looks)
+    health = Health(app, last_deployment, _edge(facts, checks), runtime)
+    _judge(health, _recent_edge_status(checks), _runtime_status(runtime))
+    health.reasons += _deployment_reasons(health) + _runtime_reasons(runtime) + _edge_reasons(domains, checks)
     return health
 
 
@@ -83,7 +83,7 @@ def _deployment_reasons(health: Health) -> list[str]:
 # What was seen from outside
 
 
-def _look(row: Row, now: datetime) -> Row:
+def _check(row: Row, now: datetime) -> Row:
     not_after = row["edge__tls_not_after"]
     tls = None
     if row["edge__tls_issuer"] is not None and not_after is not None:
@@ -104,71 +104,71 @@ def _look(row: Row, now: datetime) -> Row:
     }
 
 
-def _edge(facts: Row | None, looks: list[Row]) -> dict[str, Any]:
+def _edge(facts: Row | None, checks: list[Row]) -> dict[str, Any]:
     return {
-        "status": _edge_status(looks),
-        "checked_at": min((look["checked_at"] for look in looks), default=None),
-        "is_stale": any(look["is_stale"] for look in looks),
-        "domains": looks[:MAX_SHOWN],
+        "status": _edge_status(checks),
+        "checked_at": min((check["checked_at"] for check in checks), default=None),
+        "is_stale": any(check["is_stale"] for check in checks),
+        "domains": checks[:MAX_SHOWN],
         "uptime_24h": facts["edge_statistics__uptime_24h"] if facts else None,
         "latency_p50_ms": facts["edge_statistics__latency_p50_ms"] if facts else None,
         "latency_p95_ms": facts["edge_statistics__latency_p95_ms"] if facts else None,
     }
 
 
-def _edge_status(looks: list[Row]) -> str:
-    if not looks:
+def _edge_status(checks: list[Row]) -> str:
+    if not checks:
         return "unknown"
-    if all(map(_is_good, looks)):
+    if all(map(_is_good, checks)):
         return "up"
-    return "degraded" if any(map(_answers, looks)) else "down"
+    return "degraded" if any(map(_answers, checks)) else "down"
 
 
-def _recent_edge_status(looks: list[Row]) -> str:
-    recent = [look for look in looks if not look["is_stale"]]
+def _recent_edge_status(checks: list[Row]) -> str:
+    recent = [check for check in checks if not check["is_stale"]]
     status = _edge_status(recent)
-    return "unknown" if status == "up" and len(recent) < len(looks) else status
+    return "unknown" if status == "up" and len(recent) < len(checks) else status
 
 
-def _answers(look: Row) -> bool:
-    return bool(look["reachable"]) and (look["http_status"] or 0) < SERVER_ERROR
+def _answers(check: Row) -> bool:
+    return bool(check["reachable"]) and (check["http_status"] or 0) < SERVER_ERROR
 
 
-def _is_good(look: Row) -> bool:
-    return _answers(look) and look["certificate"] not in ("expired", "invalid")
+def _is_good(check: Row) -> bool:
+    return _answers(check) and check["certificate"] not in ("expired", "invalid")
 
 
-def _edge_reasons(domains: list[Row], looks: list[Row]) -> list[str]:
+def _edge_reasons(domains: list[Row], checks: list[Row]) -> list[str]:
     if not domains:
         return ["It has no domain to look at."]
-    if not looks:
+    if not checks:
         return ["None of its domains has been looked at yet."]
     reasons = []
-    if any(look["is_stale"] for look in looks):
+    if any(check["is_stale"] for check in checks):
         reasons.append("The last look at its domains is too old to rely on.")
-    elif _edge_status(looks) == "up":
+    elif _edge_status(checks) == "up":
         reasons.append("Every domain that was looked at answered.")
-    for look in looks:
-        if not look["is_stale"]:
-            reasons += _look_reasons(look)
+    for check in checks:
+        if not check["is_stale"]:
+            reasons += _check_reasons(check)
     return reasons
 
 
-def _look_reasons(look: Row) -> list[str]:
-    reasons, name = [], look["name"]
-    if not look["reachable"]:
-        why = ": its name does not resolve" if look["dns_status"] == "unresolved" else ""
+def _check_reasons(check: Row) -> list[str]:
+    reasons, name = [], check["name"]
+    if not check["reachable"]:
+        why = ": its name does not resolve" if check["dns_status"] == "unresolved" else ""
         reasons.append(f"{name} did not answer{why}.")
-    elif (look["http_status"] or 0) >= CLIENT_ERROR:
+    elif (check["http_status"] or 0) >= CLIENT_ERROR:
         # Under 500 this is no trouble by itself: much that works answers 401 or 404 at its root.
-        reasons.append(f"{name} answered with status {look['http_status']}.")
-    match look["certificate"]:
+        reasons.append(f"{name} answered with status {check['http_status']}.")
+    match check["certificate"]:
         case "expired":
             reasons.append(f"The certificate of {name} has expired.")
         case "invalid":
             reasons.append(f"The certificate of {name} is invalid: browsers refuse it.")
         case "expiring":
-            reasons.append(f"The certificate of {name} expires on {look['not_after'].date()}.")
+            reasons.append(f"The certificate of {name} expires on {check['not_after'].date()}.")
     return reasons
 
 
