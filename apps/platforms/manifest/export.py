@@ -11,6 +11,7 @@ from apps.platforms.manifest.layout import INSTANCE, TOP, Layout
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
 from apps.platforms.snapshot.columns import KINDS, Kind
+from apps.platforms.snapshot.fields import fields_of
 
 
 def export(platform: Platform) -> str:
@@ -32,7 +33,7 @@ def snapshot_of(platform: Platform) -> base.Snapshot:
 
 
 def _owner_is_exported(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> bool:
-    fields = base.fields_of(base.COLLECTIONS[kind.collection])
+    fields = fields_of(base.COLLECTIONS[kind.collection])
     return all(
         getattr(row, f"{name}_id") in keys[field.bound.collection]
         for name, field in fields.items()
@@ -43,7 +44,7 @@ def _owner_is_exported(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) ->
 def _record(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> Any:
     type = base.COLLECTIONS[kind.collection]
     values: dict[str, Any] = {}
-    for name, field in base.fields_of(type).items():
+    for name, field in fields_of(type).items():
         if isinstance(field.bound, Ref):
             values[name] = keys[field.bound.collection].get(getattr(row, f"{name}_id"))
         elif name == "key":
@@ -89,7 +90,7 @@ class _Writer:
         """Files every record under what it belongs to: the collection, the field that says so, and the owner's key."""
         self.owned: dict[tuple[str, str, str], list[Any]] = defaultdict(list)
         for collection, type in base.COLLECTIONS.items():
-            owners = [name for name, field in base.fields_of(type).items() if isinstance(field.bound, Ref)]
+            owners = [name for name, field in fields_of(type).items() if isinstance(field.bound, Ref)]
             for record in getattr(snapshot, collection):
                 for name in owners:
                     self.owned[collection, name, getattr(record, name)].append(record)
@@ -107,7 +108,7 @@ class _Writer:
         return entry[layout.short] if layout.short and set(entry) == {layout.short} else entry
 
     def fill(self, entry: dict[str, Any], layout: Layout, record: Any) -> None:
-        known = base.fields_of(layout.record)
+        known = fields_of(layout.record)
         for leaf, name in layout.fields.items():
             value = getattr(record, name)
             if value == known[name].default and not known[name].is_required:

@@ -4,8 +4,9 @@ import textwrap
 
 import pytest
 
-from apps.platforms.manifest.reader import ManifestError, read_manifest
-from apps.platforms.manifest.yaml_tree import MAX_BYTES
+from apps.platforms.manifest.problems import ManifestError
+from apps.platforms.manifest.reader import read_manifest
+from apps.platforms.manifest.yaml_stream import MAX_BYTES
 from apps.platforms.snapshot import base
 
 MARKER = "hunter2"
