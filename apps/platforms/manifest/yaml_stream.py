@@ -94,7 +94,7 @@ class YamlStream:
             return value
         _check(value, depth)
         if isinstance(value, yaml.ScalarEvent):
-            return Scalar(value.start_mark.line + 1, value.value, not value.style and value.value in NULLS)
+            return Scalar(_line(value), value.value, not value.style and value.value in NULLS)
         if isinstance(value, yaml.SequenceStartEvent):
             return Sequence(_line(value), [self.node(item, depth + 1) for item in self._until(yaml.SequenceEndEvent)])
         mapping = Mapping(_line(value))
@@ -125,7 +125,7 @@ class YamlStream:
         feed = self._feed
         held, line = feed.held, feed.line
         for event in self._until(yaml.SequenceEndEvent):
-            feed.line = event.start_mark.line + 1
+            feed.line = _line(event)
             yield event
             feed.held = held
         feed.line = line
@@ -144,7 +144,7 @@ class YamlStream:
             if event.value in seen:
                 raise YamlError(_line(event), "the same key is there twice")
             seen.add(event.value)
-            yield event.value, event.start_mark.line + 1, next_event()
+            yield event.value, _line(event), next_event()
 
     def _until(self, end: type[yaml.Event]) -> Iterator[Any]:
         next_event = self._next

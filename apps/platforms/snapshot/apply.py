@@ -91,22 +91,26 @@ def _apply_some(kind: Kind, platform: Platform, records: list[Any], builder: Bui
     columns = [builder.columns(kind, record) for record in records]
     of_these = [values[kind.identity] for values in columns]
     identities.update(of_these)
-    existing = {
-        getattr(row, kind.identity): row for row in _rows(kind, platform).filter(**{f"{kind.identity}__in": of_these})
-    }
+    existing = _existing(kind, platform, of_these)
     wanted = builder.rows(kind, records, columns, existing)
     foreign = {identity for identity, row in existing.items() if row.platform_id != platform.pk}
     return save(kind.model, differences(existing, {i: row for i, row in wanted.items() if i not in foreign}))
 
 
-def _rows(kind: Kind, platform: Platform) -> models.QuerySet[Any]:
-    return kind.model._default_manager.filter(**{f"{kind.owner}platform": platform})
+def _existing(kind: Kind, platform: Platform, identities: list[Any]) -> dict[Any, Any]:
+    """The platform's rows with these identities, and facts that another platform told of what is the platform's."""
+    rows: models.QuerySet[Any] = kind.model._default_manager.filter(**{f"{kind.identity}__in": identities})
+    if kind.identity == "external_id":
+        rows = rows.filter(platform=platform)
+    # Not asked of the database where the identity is the primary key: SQLite would read all rows of the platform.
+    return {getattr(row, kind.identity): row for row in rows if kind.owner or row.platform_id == platform.pk}
 
 
 def _ids_of_others(kind: Kind, platform: Platform, identities: set[Any]) -> list[Any]:
-    """The platform's own rows that are not among `identities`."""
-    told = _rows(kind, platform).filter(platform=platform).values_list(kind.identity, "pk")
-    return [pk for identity, pk in told.iterator() if identity not in identities]
+    """The platform's own rows of a kind that are not among `identities`."""
+    rows: models.QuerySet[Any] = kind.model._default_manager.filter(platform=platform)
+    told = rows.filter(**{f"{kind.owner}platform": platform}).values_list(kind.identity, "pk").iterator()
+    return [pk for identity, pk in told if identity not in identities]
 
 
 def _note_success(platform: Platform, version: str | None, now: datetime) -> None:

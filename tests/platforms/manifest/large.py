@@ -1,8 +1,9 @@
-"""Manifests of many applications, written line by line: as export_manifest writes them, about 560 bytes each."""
+"""Manifests of many applications, written line by line: as export_manifest writes them, about 670 bytes each."""
 
 from pathlib import Path
 
 PROJECT_SIZE = 500
+ROWS_OF_EACH = 5
 HEAD = "version: 1\nconnections:\n  - key: gh\n    type: github\n    name: GitHub\nprojects:\n"
 PROJECT = """\
   - key: project-{number:04}
