@@ -110,10 +110,11 @@ class Entries:
 
     def _read_entry(self, entry: Entry, mapping: Mapping | Unread, depth: int) -> None:
         """Fills an entry, and reads its lists: once its key is known, because what is in them refers to it."""
-        said, early, lists = Mapping(entry.line), {}, entry.layout.lists
+        said, early, lists = Mapping(entry.line), dict[str, Node](), entry.layout.lists
         for key, line, value in self.stream.pairs(mapping):
             if key not in lists:
-                said.items[key], said.keys[key] = node, _ = self.stream.node(value, depth + 1), line
+                node = said.items[key] = self.stream.node(value, depth + 1)
+                said.keys[key] = line
                 if key == "key" and isinstance(node, Scalar) and not node.is_null:
                     entry.key = node.text
             elif entry.key is not None:

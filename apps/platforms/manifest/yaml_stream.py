@@ -178,8 +178,8 @@ class _Feed:
         content = self.file.read(size)
         self.held += len(content)
         if self.held > MAX_BYTES_AT_ONCE:
-            sentence = f"what starts here is larger than {MAX_BYTES_AT_ONCE // MIB} MiB; `key` before lists helps"
-            raise YamlError(self.line, sentence)
+            what = f"what starts here is larger than {MAX_BYTES_AT_ONCE // MIB} MiB"
+            raise YamlError(self.line, f"{what}: an entry's lists do not count where its `key` comes first")
         return content
 
 
