@@ -89,10 +89,11 @@ def test_more_entries_than_may_be_are_refused_at_the_first_that_is_too_many(monk
     [
         ("version: 1\nsecrets:\n- A\n- name: B\n  provider: {}\n", 4),
         ("version: 1\nasOf: {}\n", 1),
+        ("version: 1\nsecrets:\n- A\nasOf: {}\n", 1),
         ("version: 1\nsecrets:\n- A\n# {}\n- B\n", 3),
         ("version: 1\nprojects:\n- key: p\n  name: P\n  apps:\n  - key: a\n    deployments: {{a: {}}}\n", 6),
     ],
-    ids=["a value", "a value of the file", "a comment", "what should be a list"],
+    ids=["a value", "a value of the file", "a value behind a list", "a comment", "what should be a list"],
 )
 def test_one_thing_of_more_than_five_mib_is_refused_with_its_line(text: str, line: int) -> None:
     assert refused(text.format("x" * (FORMER_LIMIT + 100_000))).problems == [f"line {line}: {TOO_LARGE}"]
