@@ -49,6 +49,13 @@ def test_sync_manifest_makes_the_rows(acme_org: Organization, manifest: Path) ->
     assert run("sync_manifest", acme_org.pk, str(manifest)) == "acme: nothing had changed.\n"
 
 
+def test_sync_manifest_checks_a_file_once(
+    acme_org: Organization, manifest: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.platforms.snapshot.apply.check", lambda snapshot: pytest.fail("checked again"))
+    assert run("sync_manifest", "acme", str(manifest)) == "acme: 2 rows created, 0 updated, 0 deleted.\n"
+
+
 def test_sync_manifest_reads_standard_input(acme_org: Organization, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(MANIFEST.encode())))
     run("sync_manifest", "acme", "-")

@@ -1,16 +1,20 @@
 """A platform's rows → the manifest that makes them. Reading that manifest and exporting again gives the same bytes."""
 
+import re
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import yaml
+from django.db import models
 
 from apps.orgs.models import Platform
-from apps.platforms.manifest.layout import INSTANCE, TOP, Layout
+from apps.platforms.manifest.layout import INSTANCE, TOP, Layout, Nested
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
 from apps.platforms.snapshot.columns import KINDS, Kind
+from apps.platforms.snapshot.fields import fields_of
 
 
 def export(platform: Platform) -> str:
@@ -20,19 +24,22 @@ def export(platform: Platform) -> str:
 
 def snapshot_of(platform: Platform) -> base.Snapshot:
     """The snapshot that applying would make no difference."""
-    keys: dict[str, dict[str, str]] = {}
+    keys: dict[str, dict[str, str]] = {collection: {} for collection in base.REFERRED}
     records: dict[str, Any] = {}
     for kind in KINDS:
-        rows: list[Any] = list(kind.model._default_manager.filter(platform=platform).order_by("pk"))
-        if kind.prefix and kind.identity == "external_id":
-            keys[kind.collection] = {row.pk: row.external_id for row in rows}
-        exported = [row for row in rows if _owner_is_exported(kind, row, keys)]
-        records[kind.collection] = tuple(_record(kind, row, keys) for row in exported)
+        told = []
+        rows: models.QuerySet[Any] = kind.model._default_manager.filter(platform=platform)
+        for row in rows.order_by("pk").iterator():
+            if kind.collection in keys:
+                keys[kind.collection][row.pk] = row.external_id
+            if _owner_is_exported(kind, row, keys):
+                told.append(_record(kind, row, keys))
+        records[kind.collection] = tuple(told)
     return base.Snapshot(version=platform.version, **records)
 
 
 def _owner_is_exported(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> bool:
-    fields = base.fields_of(base.COLLECTIONS[kind.collection])
+    fields = fields_of(base.COLLECTIONS[kind.collection])
     return all(
         getattr(row, f"{name}_id") in keys[field.bound.collection]
         for name, field in fields.items()
@@ -43,7 +50,7 @@ def _owner_is_exported(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) ->
 def _record(kind: Kind, row: Any, keys: dict[str, dict[str, str]]) -> Any:
     type = base.COLLECTIONS[kind.collection]
     values: dict[str, Any] = {}
-    for name, field in base.fields_of(type).items():
+    for name, field in fields_of(type).items():
         if isinstance(field.bound, Ref):
             values[name] = keys[field.bound.collection].get(getattr(row, f"{name}_id"))
         elif name == "key":
@@ -73,41 +80,69 @@ def _instance(item: dict[str, Any]) -> base.Instance:
 
 
 def write_manifest(snapshot: base.Snapshot) -> str:
-    """Entries by key (names by name, deployments the newest first); what has its default value is left out."""
+    return "".join(lines_of(snapshot))
+
+
+def lines_of(snapshot: base.Snapshot) -> Iterator[str]:
+    """The manifest, a few lines at a time: only those of one application are ever in memory as YAML's own nodes.
+
+    Entries by key (names by name, deployments the newest first); what has its default value is left out.
+    """
     writer = _Writer(snapshot)
-    top: dict[str, Any] = {"version": 1}
+    yield _lines({"version": 1})
     for key, layout in TOP.items():
-        if entries := [writer.entry(layout, record) for record in _ordered(getattr(snapshot, layout.collection))]:
-            top[key] = entries
-    return yaml.dump(
-        top, Dumper=_Dumper, allow_unicode=True, sort_keys=False, default_flow_style=False, width=10**9, indent=2
-    )
+        yield from writer.entries(key, layout, _ordered(getattr(snapshot, layout.collection)))
 
 
 class _Writer:
     def __init__(self, snapshot: base.Snapshot) -> None:
         """Files every record under what it belongs to: the collection, the field that says so, and the owner's key."""
-        self.owned: dict[tuple[str, str, str], list[Any]] = defaultdict(list)
+        self.owned: dict[tuple[str, str], dict[str, list[Any]]] = {}
         for collection, type in base.COLLECTIONS.items():
-            owners = [name for name, field in base.fields_of(type).items() if isinstance(field.bound, Ref)]
-            for record in getattr(snapshot, collection):
-                for name in owners:
-                    self.owned[collection, name, getattr(record, name)].append(record)
+            owners = [name for name, field in fields_of(type).items() if isinstance(field.bound, Ref)]
+            for name in owners:
+                owned = self.owned[collection, name] = defaultdict(list)
+                for record in getattr(snapshot, collection):
+                    if (key := getattr(record, name)) is not None:
+                        owned[key].append(record)
+
+    def entries(self, key: str, layout: Layout, records: list[Any], indent: int = 0) -> Iterator[str]:
+        """A list of entries. Those that have lists themselves are written one after another."""
+        if not records:
+            return
+        if not layout.lists:
+            yield _lines({key: [self.entry(layout, record) for record in records]}, indent)
+            return
+        yield f"{' ' * indent}{key}:\n"
+        for record in records:
+            if layout is TOP["projects"]:
+                yield from self.project(layout, record, indent + 2)
+            else:
+                yield _lines([self.entry(layout, record)], indent + 2)
+
+    def project(self, layout: Layout, project: base.Project, indent: int) -> Iterator[str]:
+        entry: dict[str, Any] = {}
+        self.fill(entry, layout, project)
+        yield _lines([entry], indent)
+        for key, inner in layout.lists.items():
+            yield from self.entries(key, inner.layout, _ordered(self.owned_by(project, inner)), indent + 2)
+
+    def owned_by(self, record: Any, inner: Nested) -> list[Any]:
+        return self.owned[inner.layout.collection, inner.parent].get(record.key, [])
 
     def entry(self, layout: Layout, record: Any) -> Any:
         entry: dict[str, Any] = {}
         self.fill(entry, layout, record)
         for inner in layout.beside:
-            for beside in self.owned[inner.layout.collection, inner.parent, record.key]:
+            for beside in self.owned_by(record, inner):
                 self.fill(entry, inner.layout, beside)
         for key, inner in layout.lists.items():
-            owned = _ordered(self.owned[inner.layout.collection, inner.parent, record.key])
-            if owned:
+            if owned := _ordered(self.owned_by(record, inner)):
                 entry[key] = [self.entry(inner.layout, child) for child in owned]
         return entry[layout.short] if layout.short and set(entry) == {layout.short} else entry
 
     def fill(self, entry: dict[str, Any], layout: Layout, record: Any) -> None:
-        known = base.fields_of(layout.record)
+        known = fields_of(layout.record)
         for leaf, name in layout.fields.items():
             value = getattr(record, name)
             if value == known[name].default and not known[name].is_required:
@@ -117,6 +152,13 @@ class _Writer:
             for part in groups:
                 group = group.setdefault(part, {})
             group[last] = _plain(value)
+
+
+def _lines(data: Any, indent: int = 0) -> str:
+    text: str = yaml.dump(
+        data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, default_flow_style=False, width=10**9, indent=2
+    )
+    return re.sub("(?m)^(?=.)", " " * indent, text) if indent else text
 
 
 def _plain(value: Any) -> Any:

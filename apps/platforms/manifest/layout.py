@@ -3,8 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from apps.platforms.snapshot import base
+from apps.platforms.snapshot.fields import Field, fields_of
 
 
 @dataclass(frozen=True)
@@ -23,9 +26,32 @@ class Layout:
     short: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def record(self) -> type:
         return base.COLLECTIONS[self.collection]
+
+    @cached_property
+    def values(self) -> tuple[tuple[str, str, Field], ...]:
+        """What `fields` says, each with what the record's field may hold."""
+        known = fields_of(self.record)
+        return tuple((leaf, name, known[name]) for leaf, name in self.fields.items())
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """All the record's fields as they are where an entry does not speak of them."""
+        return {name: field.default for name, field in fields_of(self.record).items()} | dict(self.given)
+
+    @cached_property
+    def keys(self) -> dict[str, Any]:
+        """The keys of an entry: None for a value or a list of entries, a dict for a group."""
+        keys: dict[str, Any] = {}
+        for leaf in [*self.fields, *(leaf for inner in self.beside for leaf in inner.layout.fields)]:
+            *groups, last = leaf.split(".")
+            group = keys
+            for name in groups:
+                group = group.setdefault(name, {})
+            group[last] = None
+        return keys | dict.fromkeys(self.lists)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,13 @@ from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Time
 from apps.platforms.snapshot.check import check
 from apps.platforms.snapshot.columns import KINDS, Builder, Kind
-from apps.platforms.snapshot.differences import Changes, delete, differences, save
+from apps.platforms.snapshot.differences import BATCH, Changes, delete, differences, save
 
 
-def apply(platform: Platform, snapshot: base.Snapshot) -> Changes:
+def apply(platform: Platform, snapshot: base.Snapshot, *, is_checked: bool = False) -> Changes:
     """Applies the snapshot, and says how many rows it created, updated and deleted.
+
+    `is_checked` is for those who have called `check` themselves: of many records it takes seconds.
 
     Applying the same snapshot again writes no row; that it was read is noted each time, on the platform
     (`last_sync_at`) and on its organization (`synced_at`). When anything fails no row changes, the platform's
@@ -26,7 +28,8 @@ def apply(platform: Platform, snapshot: base.Snapshot) -> Changes:
     """
     now = Time().clean(timezone.now())
     try:
-        check(snapshot)
+        if not is_checked:
+            check(snapshot)
         with transaction.atomic():
             _lock(platform)
             changes = _apply_rows(platform, snapshot, now)
@@ -43,9 +46,9 @@ def apply_catalogue(snapshot: base.Snapshot) -> Changes:
     check(snapshot)
     kind = next(kind for kind in KINDS if kind.collection == "templates")
     with transaction.atomic():
-        builder = Builder(None, timezone.now())
+        builder, templates = Builder(None, timezone.now()), snapshot.templates
         existing = {row.external_id: row for row in _catalogue(kind.model)}
-        wanted = {template.key: builder.row(kind, template, existing) for template in snapshot.templates}
+        wanted = builder.rows(kind, templates, [builder.columns(kind, template) for template in templates], existing)
         changes = save(kind.model, differences(existing, wanted))
         return changes + delete(kind.model, [row.pk for key, row in existing.items() if key not in wanted])
 
@@ -70,33 +73,44 @@ class _Deleted:
 def _apply_rows(platform: Platform, snapshot: base.Snapshot, now: datetime) -> Changes:
     builder, changes, gone = Builder(platform, now), Changes(), []
     for kind in KINDS:
-        records = getattr(snapshot, kind.collection)
-        existing = _existing(kind, platform, records)
-        wanted = builder.rows(kind, records, existing, snapshot)
-        foreign = {identity for identity, row in existing.items() if row.platform_id != platform.pk}
-        changes += save(kind.model, differences(existing, {i: row for i, row in wanted.items() if i not in foreign}))
+        builder.begin(kind, snapshot)
+        identities: set[Any] = set()
+        records = [record for record in getattr(snapshot, kind.collection) if getattr(record, "says_something", True)]
+        for start in range(0, len(records), BATCH):
+            changes += _apply_some(kind, platform, records[start : start + BATCH], builder, identities)
         if not kind.is_kept:
-            gone.append(_Deleted(kind, [row.pk for i, row in existing.items() if i not in wanted and i not in foreign]))
+            gone.append(_Deleted(kind, _ids_of_others(kind, platform, identities)))
     # Only now, and from the leaves up: what moved away from something that is gone has been saved elsewhere.
     for rows in reversed(gone):
         changes += delete(rows.kind.model, rows.ids)
     return changes
 
 
-def _existing(kind: Kind, platform: Platform, records: Any) -> dict[Any, Any]:
-    """The rows that are there, by identity. Of kinds that are kept only those that the snapshot speaks of."""
-    rows: models.QuerySet[Any] = kind.model._default_manager.filter(**{f"{kind.owner}platform": platform})
-    if not kind.is_kept:
-        return {getattr(row, kind.identity): row for row in rows}
-    keys = [record.key for record in records]
-    found: dict[Any, Any] = {}
-    for start in range(0, len(keys), BATCH):
-        for row in rows.filter(external_id__in=keys[start : start + BATCH]):
-            found[row.external_id] = row
-    return found
+def _apply_some(kind: Kind, platform: Platform, records: list[Any], builder: Builder, identities: set[Any]) -> Changes:
+    """Writes the rows of a few records, so that there never are many in memory. Adds to `identities`."""
+    columns = [builder.columns(kind, record) for record in records]
+    of_these = [values[kind.identity] for values in columns]
+    identities.update(of_these)
+    existing = _existing(kind, platform, of_these)
+    wanted = builder.rows(kind, records, columns, existing)
+    foreign = {identity for identity, row in existing.items() if row.platform_id != platform.pk}
+    return save(kind.model, differences(existing, {i: row for i, row in wanted.items() if i not in foreign}))
 
 
-BATCH = 500
+def _existing(kind: Kind, platform: Platform, identities: list[Any]) -> dict[Any, Any]:
+    """The platform's rows with these identities, and facts that another platform told of what is the platform's."""
+    rows: models.QuerySet[Any] = kind.model._default_manager.filter(**{f"{kind.identity}__in": identities})
+    if kind.identity == "external_id":
+        rows = rows.filter(platform=platform)
+    # Not asked of the database where the identity is the primary key: SQLite would read all rows of the platform.
+    return {getattr(row, kind.identity): row for row in rows if kind.owner or row.platform_id == platform.pk}
+
+
+def _ids_of_others(kind: Kind, platform: Platform, identities: set[Any]) -> list[Any]:
+    """The platform's own rows of a kind that are not among `identities`."""
+    rows: models.QuerySet[Any] = kind.model._default_manager.filter(platform=platform)
+    told = rows.filter(**{f"{kind.owner}platform": platform}).values_list(kind.identity, "pk").iterator()
+    return [pk for identity, pk in told if identity not in identities]
 
 
 def _note_success(platform: Platform, version: str | None, now: datetime) -> None:

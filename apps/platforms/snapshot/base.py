@@ -5,11 +5,9 @@ what it may hold; nothing is enforced here, `check` does that for every source. 
 given; None means that the source does not say.
 """
 
-import dataclasses
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated
 
 from apps.orgs import models
 from apps.orgs.models import Status
@@ -19,7 +17,6 @@ from apps.platforms.snapshot.bounds import (
     SHA,
     TAG,
     Boolean,
-    Bound,
     Choice,
     Host,
     Integer,
@@ -32,6 +29,7 @@ from apps.platforms.snapshot.bounds import (
     Time,
     Url,
 )
+from apps.platforms.snapshot.fields import fields_of
 
 KEY = Text(128)
 VERSION = Text(50)
@@ -281,21 +279,10 @@ COLLECTIONS: dict[str, type] = {
     "edge_statistics": EdgeStatistics,
     "runtimes": Runtime,
 }
-
-
-class Field(NamedTuple):
-    bound: Bound
-    default: Any
-    is_required: bool
-
-
-@cache
-def fields_of(record: type) -> dict[str, Field]:
-    """The fields of a record type, in order, with their bounds."""
-    hints = get_type_hints(record, include_extras=True)
-    fields = {}
-    for field in dataclasses.fields(record):
-        missing = field.default is dataclasses.MISSING
-        bound = next(part for part in get_args(hints[field.name]) if isinstance(part, Bound))
-        fields[field.name] = Field(bound, None if missing else field.default, missing)
-    return fields
+# Those whose records others refer to.
+REFERRED = frozenset(
+    field.bound.collection
+    for record in COLLECTIONS.values()
+    for field in fields_of(record).values()
+    if isinstance(field.bound, Ref)
+)

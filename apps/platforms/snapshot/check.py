@@ -9,6 +9,7 @@ from typing import Any
 from apps.orgs.repositories import GIT_HOSTS, LOCAL_CHECKOUT
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import BIGGEST_INTEGER, Items, Ref, Time, Url
+from apps.platforms.snapshot.fields import fields_of
 
 MAX_ENVIRONMENTS = 50
 # Two parts or more (GitLab has groups in groups); none that starts with a hyphen or is only dots.
@@ -43,7 +44,7 @@ def check(snapshot: base.Snapshot) -> None:
 
 
 def problems_of(snapshot: base.Snapshot) -> Iterator[Problem]:
-    known = {collection: _by_key(snapshot, collection) for collection in base.COLLECTIONS}
+    known = {collection: _by_key(snapshot, collection) for collection in base.REFERRED}
     if snapshot.version is not None and (problem := base.VERSION.problem(snapshot.version)):
         yield Problem("snapshot", 0, "version", problem)
     for collection, type in base.COLLECTIONS.items():
@@ -71,7 +72,7 @@ def _by_key(snapshot: base.Snapshot, collection: str) -> dict[str, Any]:
 
 
 def _bounds(type: type, record: Any) -> Complaints:
-    for name, field in base.fields_of(type).items():
+    for name, field in fields_of(type).items():
         value = getattr(record, name)
         if value is None:
             if field.is_required or field.default is not None:
@@ -92,7 +93,7 @@ def _items(name: str, bound: Items, items: Any) -> Complaints:
 
 
 def _references(type: type, record: Any, known: Known) -> Complaints:
-    for name, field in base.fields_of(type).items():
+    for name, field in fields_of(type).items():
         key = getattr(record, name)
         if isinstance(field.bound, Ref) and isinstance(key, str) and key not in known[field.bound.collection]:
             yield name, f"there is no {field.bound.collection.removesuffix('s')} with this key"

@@ -26,6 +26,7 @@ from apps.orgs.models import (
 )
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
+from apps.platforms.snapshot.fields import fields_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ KINDS = (
 
 
 class Builder:
-    """Builds the rows of one platform (or, with None, of the installation's own catalogue).
+    """Builds the rows of one platform (or, with None, of the installation's own catalogue), a few at a time.
 
     It goes through KINDS in order and remembers the ids it gave, so that later records find what they refer to.
     """
@@ -67,37 +68,57 @@ class Builder:
     def __init__(self, platform: Platform | None, now: datetime) -> None:
         self.platform = platform
         self.now = now
-        self.ids: dict[str, dict[str, str]] = {}
+        self.ids: dict[str, dict[str, str]] = {collection: {} for collection in base.REFERRED}
         self.projects_of_environments: dict[str, str] = {}
+        self.primary_domains: dict[str, base.Domain] = {}
+        self.last_deployed: dict[str, datetime] = {}
 
-    def rows(self, kind: Kind, records: Sequence[Any], existing: Mapping[Any, Any], snapshot: base.Snapshot) -> Any:
-        """The rows of one kind, by identity."""
-        rows = [self.row(kind, record, existing) for record in records if getattr(record, "says_something", True)]
-        if kind.model is App:
-            _add_what_follows(rows, existing, snapshot)
-        if kind.prefix and kind.identity == "external_id":
-            self.ids[kind.collection] = {row.external_id: row.pk for row in rows}
+    def begin(self, kind: Kind, snapshot: base.Snapshot) -> None:
+        """Looks up what rows of a kind take from other records of the snapshot."""
+        is_app = kind.model is App
+        self.primary_domains = _primary_domains(snapshot) if is_app else {}
+        self.last_deployed = _last_deployed(snapshot) if is_app else {}
         if kind.model is Environment:
-            self.projects_of_environments = {record.key: record.project for record in records}
-        return {getattr(row, kind.identity): row for row in rows}
+            self.projects_of_environments = {record.key: record.project for record in snapshot.environments}
 
-    def row(self, kind: Kind, record: Any, existing: Mapping[Any, Any]) -> Any:
-        """A complete row but for the columns that follow from others, with the primary key of the row that is there."""
-        row = kind.model(**self._columns(kind, record))
+    def rows(
+        self, kind: Kind, records: Sequence[Any], columns: Sequence[dict[str, Any]], existing: Mapping[Any, Any]
+    ) -> dict[Any, Any]:
+        """The rows of these records, by identity: complete, with the primary key of the row that is there."""
+        rows = {}
+        for record, values in zip(records, columns, strict=True):
+            identity = values[kind.identity]
+            rows[identity] = self._row(kind, record, values, existing.get(identity))
+        if kind.collection in base.REFERRED:
+            self.ids[kind.collection].update((row.external_id, row.pk) for row in rows.values())
+        return rows
+
+    def _row(self, kind: Kind, record: Any, columns: dict[str, Any], old: Any) -> Any:
+        row: Any = kind.model(**columns)
         if self.platform is not None:
-            row.platform_id, row.organization_id = self.platform.pk, self.platform.organization_id  # type: ignore[attr-defined]
+            row.platform_id, row.organization_id = self.platform.pk, self.platform.organization_id
             if kind.owner:
-                row.period = self.platform.check_period  # type: ignore[attr-defined]
-        old = existing.get(getattr(row, kind.identity))
+                row.period = self.platform.check_period
         if old is not None:
             row.pk = old.pk
         if hasattr(row, "created_at") and record.created_at is None:
             row.created_at = old.created_at if old is not None else self.now
+        if isinstance(record, base.App):
+            self._add_what_follows(row, old)
         return row
 
-    def _columns(self, kind: Kind, record: Any) -> dict[str, Any]:
+    def _add_what_follows(self, app: Any, old: Any) -> None:
+        """Sets the columns of an application that follow from its domains and deployments."""
+        domain = self.primary_domains.get(app.external_id)
+        app.primary_url = _url(domain) if domain is not None else None
+        moments = [self.last_deployed.get(app.external_id), old.last_deployed_at if old is not None else None]
+        # It never moves back: the deployment that it was may be gone from the platform's short memory.
+        app.last_deployed_at = max((moment for moment in moments if moment is not None), default=None)
+
+    def columns(self, kind: Kind, record: Any) -> dict[str, Any]:
+        """A row's columns, but for those that follow from others. Its identity is among them."""
         columns: dict[str, Any] = {}
-        for name, field in base.fields_of(base.COLLECTIONS[kind.collection]).items():
+        for name, field in fields_of(base.COLLECTIONS[kind.collection]).items():
             value = getattr(record, name)
             if isinstance(field.bound, Ref):
                 columns[f"{name}_id"] = None if value is None else self.ids[field.bound.collection][value]
@@ -149,31 +170,31 @@ def _instance(instance: base.Instance) -> dict[str, Any]:
     """As it is kept in JSON; the time is text, with milliseconds and Z."""
     since = None
     if instance.since is not None:
-        moment = base.fields_of(base.Instance)["since"].bound.clean(instance.since)
+        moment = fields_of(base.Instance)["since"].bound.clean(instance.since)
         since = f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
     return {"state": instance.state, "since": since, "message": instance.message}
 
 
-def _add_what_follows(apps: Sequence[Any], existing: Mapping[Any, Any], snapshot: base.Snapshot) -> None:
-    """Sets the columns of applications that follow from their domains and deployments."""
-    urls, deployed = _primary_urls(snapshot), _last_deployed(snapshot)
-    for app in apps:
-        app.primary_url = urls.get(app.external_id)
-        old = existing.get(app.external_id)
-        moments = [deployed.get(app.external_id), old.last_deployed_at if old is not None else None]
-        # It never moves back: the deployment that it was may be gone from the platform's short memory.
-        app.last_deployed_at = max((moment for moment in moments if moment is not None), default=None)
-
-
-def _primary_urls(snapshot: base.Snapshot) -> dict[str, str]:
+def _primary_domains(snapshot: base.Snapshot) -> dict[str, base.Domain]:
     """By application: its first enabled domain that is no preview's, https first, then the shortest way in."""
-    usable = [domain for domain in snapshot.domains if domain.is_enabled and domain.preview is None]
-    usable.sort(key=lambda domain: (not domain.https, domain.path != "/", domain.host, domain.path), reverse=True)
-    return {domain.app: f"{'https' if domain.https else 'http'}://{domain.host}{domain.path}" for domain in usable}
+    best: dict[str, base.Domain] = {}
+    for domain in snapshot.domains:
+        if domain.is_enabled and domain.preview is None:
+            other = best.get(domain.app)
+            best[domain.app] = domain if other is None or _rank(domain) <= _rank(other) else other
+    return best
+
+
+def _rank(domain: base.Domain) -> tuple[Any, ...]:
+    return not domain.https, domain.path != "/", domain.host, domain.path
+
+
+def _url(domain: base.Domain) -> str:
+    return f"{'https' if domain.https else 'http'}://{domain.host}{domain.path}"
 
 
 def _last_deployed(snapshot: base.Snapshot) -> dict[str, datetime]:
-    clean = base.fields_of(base.Deployment)["created_at"].bound.clean
+    clean = fields_of(base.Deployment)["created_at"].bound.clean
     newest: dict[str, datetime] = {}
     for deployment in snapshot.deployments:
         if deployment.status == Deployment.Status.SUCCEEDED and not (deployment.preview or deployment.is_preview):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from apps.platforms.manifest.layout import INSTANCE, TOP, Layout
 from apps.platforms.manifest.reader import read_manifest
-from apps.platforms.snapshot import base
+from apps.platforms.snapshot.fields import fields_of
 
 DOCS = Path("docs/manifest.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)
@@ -29,7 +29,7 @@ def test_keys_that_must_be_given_are_bold() -> None:
         section = DOCS.split(f"### {heading}\n")[1].split("\n### ")[0]
         bold = set(re.findall(r"\| \*\*`(\w+)`\*\*", section))
         names = {name: key for key, name in layout.fields.items()}
-        required = {names[name] for name, field in base.fields_of(layout.record).items() if field.is_required}
+        required = {names[name] for name, field in fields_of(layout.record).items() if field.is_required}
         assert bold == required
 
 

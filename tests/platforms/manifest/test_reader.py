@@ -4,8 +4,8 @@ import textwrap
 
 import pytest
 
-from apps.platforms.manifest.reader import ManifestError, read_manifest
-from apps.platforms.manifest.yaml_tree import MAX_BYTES
+from apps.platforms.manifest.problems import ManifestError
+from apps.platforms.manifest.reader import read_manifest
 from apps.platforms.snapshot import base
 
 MARKER = "hunter2"
@@ -65,8 +65,8 @@ def test_names_may_stand_alone() -> None:
     """)
     assert [(s.name, s.scope) for s in snapshot.secrets] == [("A", "organization"), ("B", "vault")]
     assert [(v.name, v.scope, v.project, v.environment) for v in snapshot.variables] == [
-        ("D", "environment", None, "e"),
         ("C", "project", "p", None),
+        ("D", "environment", None, "e"),
     ]
 
 
@@ -128,11 +128,14 @@ def test_yaml_that_is_not_ours_is_refused(text: str, problem: str) -> None:
     assert problem in found[0]
 
 
-def test_files_that_are_too_large_or_no_text_are_refused() -> None:
-    with pytest.raises(ManifestError, match="line 1: the file is larger than 5 MiB"):
-        read_manifest(b"#" * (MAX_BYTES + 1))
+def test_a_file_that_is_no_text_is_refused_with_the_line_wherever_it_is() -> None:
     with pytest.raises(ManifestError, match="line 2: is not UTF-8 text"):
         read_manifest(b"version: 1\nnote: \xff")
+    long = b"# \xc3\xa9 x\n" * 300_000  # more than is looked at in one piece, and pieces end inside characters
+    with pytest.raises(ManifestError, match="line 300001: is not UTF-8 text"):
+        read_manifest(long + b"\xc3")
+    with pytest.raises(ManifestError, match="line 3: holds a character that YAML refuses"):
+        read_manifest("version: 1\n# ääääääää\n# \x07\n#\n#\n".encode())
 
 
 @pytest.mark.parametrize("text", ["", "just text", "- a", "null"])

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.orgs.management.named import organization_named
 from apps.orgs.models import Organization, Platform
-from apps.platforms.manifest.export import export
+from apps.platforms.manifest.export import lines_of, snapshot_of
 
 
 class Command(BaseCommand):
@@ -21,14 +21,17 @@ class Command(BaseCommand):
 
     def handle(self, *, organization: str, output: str | None, platform: str, name: str | None, **options: Any) -> None:
         owner = organization_named(organization)
-        text = export(_platform(owner, platform, name))
+        lines = lines_of(snapshot_of(_platform(owner, platform, name)))
         if output is None:
-            return self.stdout.write(text, ending="")
+            for some in lines:
+                self.stdout.write(some, ending="")
+            return
         try:
-            Path(output).write_text(text, encoding="utf-8", newline="\n")
+            with Path(output).open("w", encoding="utf-8", newline="\n") as opened:
+                opened.writelines(lines)
         except OSError as error:
             raise CommandError(f"{output} cannot be written: {error.strerror}.") from None
-        return self.stdout.write(f"Wrote {output}.")
+        self.stdout.write(f"Wrote {output}.")
 
 
 def _platform(owner: Organization, kind: str, name: str | None) -> Platform:

@@ -27,4 +27,4 @@ class Command(BaseCommand):
         if check:
             return self.stdout.write(f"{file} is a good manifest.")
         platform, _ = Platform.objects.get_or_create(organization=owner, kind=Platform.Kind.MANIFEST, name="default")
-        return self.stdout.write(f"{owner.slug}: {apply(platform, snapshot)}.")
+        return self.stdout.write(f"{owner.slug}: {apply(platform, snapshot, is_checked=True)}.")
