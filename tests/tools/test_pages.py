@@ -1,7 +1,7 @@
 """`manage.py docs`: what the docs say of tools is written from the tools, and what people wrote stays."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -48,25 +48,27 @@ class GetThing(Tool):
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout whose only tools are list_things and get_thing. list_things has a page, with words of people."""
-    for name in list(TOOLS):
-        monkeypatch.delitem(TOOLS, name)
-    monkeypatch.setitem(TOOLS, "list_things", ListThings("list_things"))
-    monkeypatch.setitem(TOOLS, "get_thing", GetThing("get_thing"))
+def things() -> Iterator[None]:
+    """The only tools are list_things and get_thing. Afterwards the others are back, in the order in which they were."""
+    real = dict(TOOLS)
+    TOOLS.clear()
+    TOOLS.update(list_things=ListThings("list_things"), get_thing=GetThing("get_thing"))
     schemas._document.cache_clear()
+    yield
+    TOOLS.clear()
+    TOOLS.update(real)
+    schemas._document.cache_clear()
+
+
+@pytest.fixture
+def root(things: None, tmp_path: Path) -> Path:
+    """A checkout. list_things has a page, with words of people."""
     (tmp_path / "docs/tools").mkdir(parents=True)
     (tmp_path / "README.md").write_text(f"# Tools\n\n{BEGIN.format('tools')}{END}\nThat is all.\n")
     page = f"# list_things\n\n{BEGIN.format('list_things')}| old |\n{END}\n## Notes\n\nKept.\n"
     (tmp_path / "docs/tools/list_things.md").write_text(page)
     (tmp_path / "docs/lists.md").write_text(f"{BEGIN.format('scopes')}{END}\n{BEGIN.format('limits')}{END}")
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def schemas_of_the_real_tools() -> Any:
-    yield
-    schemas._document.cache_clear()
 
 
 def page(root: Path, name: str) -> str:
@@ -140,9 +142,9 @@ def test_a_check_names_the_pages_that_differ_and_changes_nothing(root: Path) -> 
     assert not (root / "docs/tools/get_thing.md").exists()
 
 
-def test_a_page_of_a_tool_that_is_gone_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_a_tool_that_is_gone_is_refused(root: Path) -> None:
     call_command("docs", root)
-    monkeypatch.delitem(TOOLS, "get_thing")
+    del TOOLS["get_thing"]
     with pytest.raises(CommandError, match=r"docs/tools/get_thing\.md asks for get_thing"):
         call_command("docs", root, check=True)
 
