@@ -25,7 +25,7 @@ test: packages npm-packages ## Run all tests on SQLite, and beside them those th
 	@bin/side-by-side '$(POSTGRESQL) $(PYTEST) $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
 
 test-fast: environment ## Run what needs neither PostgreSQL nor other programs: for the inner loop, under a minute
-	$(SQLITE) env TEST_RUN=fast $(PYTEST) $(ARGS)
+	$(SQLITE) env TEST_RUN=fast $(PYTEST) -p no:schemathesis $(ARGS)
 
 soak: packages npm-packages ## Run what takes longer than a minute: before an issue is closed
 	@bin/soak

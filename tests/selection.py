@@ -1,8 +1,10 @@
 """Which cases run where: on PostgreSQL those that reach rows, as their fixtures tell, and none can escape the rule."""
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -16,6 +18,8 @@ RUN = os.environ.get("TEST_RUN", "whole")
 OUTSIDE = ("tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
 # Servers of their own, which somebody attacks or breaks.
 FROM_OUTSIDE = ("tests/attacks/", "tests/faults/")
+# What has nothing for a fast run, and takes seconds to import.
+NOT_FAST = (*OUTSIDE, *FROM_OUTSIDE, "tests/tools/test_schemathesis.py")
 # What pytest-django opens the database for, asked for by the case itself or by another fixture.
 OPEN_ROWS = {"django_db_setup", "live_server"}
 # Programs that tests start, and servers that they talk to.
@@ -40,7 +44,7 @@ def opens_processes(item: pytest.Item) -> bool:
 
 
 def runs_here(item: pytest.Item) -> bool:
-    if RUN == "fast" and (opens_processes(item) or has_marker(item, "hypothesis")):
+    if RUN == "fast" and (opens_processes(item) or has_marker(item, "hypothesis") or has_marker(item, "slow")):
         return False
     if RUN != "soak" and has_marker(item, "soak"):
         return False
@@ -58,12 +62,23 @@ def fixtures(item: pytest.Item) -> list[str]:
     return getattr(item, "fixturenames", [])
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    is_slow = RUN == "fast" and collection_path.is_relative_to(config.rootpath / "tests")
+    return True if is_slow and f"{collection_path.relative_to(config.rootpath)}/".startswith(NOT_FAST) else None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [item for item in items if not runs_here(item)]
     # Slow ones first, so that in the end no worker waits for one that has only begun.
     items[:] = sorted(filter(runs_here, items), key=opens_processes, reverse=True)
     config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: the garbage collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

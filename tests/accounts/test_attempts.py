@@ -97,6 +97,7 @@ def test_an_account_that_many_try_is_slow_for_strangers_and_never_locked(time: T
     assert is_refused(sign_in(stranger, "203.0.113.1", "x", email), 5)
 
 
+@pytest.mark.slow
 def test_the_owner_in_a_new_browser_waits_at_most_half_a_minute(time: Time) -> None:
     person()
     for host in range(60):  # as many as are counted

@@ -30,6 +30,7 @@ def refused(text: str) -> ManifestError:
     return raised.value
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_an_export_beyond_the_former_limit_is_read_back_and_changes_nothing() -> None:
     apps = tuple(app(f"a{n:04}", slug="a", description="\U0001f98a" * 1000, created_at=NOON) for n in range(1400))
@@ -45,6 +46,7 @@ def test_an_export_beyond_the_former_limit_is_read_back_and_changes_nothing() ->
     assert export(platform) == exported
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_large_manifest_of_other_tests_is_as_an_export_would_be(tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
@@ -108,6 +110,7 @@ def manifest_of_one_application(count: int, *, key_first: bool) -> str:
     )
 
 
+@pytest.mark.slow
 def test_a_list_of_more_than_five_mib_is_read_where_its_owner_is_known() -> None:
     count = FORMER_LIMIT // 62 + 2000
     read = read_manifest(manifest_of_one_application(count, key_first=True).encode()).snapshot
