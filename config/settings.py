@@ -159,6 +159,9 @@ INSTALLED_APPS = [
     "apps.platforms.apps.PlatformsConfig",
     "apps.sources.apps.SourcesConfig",
     "apps.orgs.apps.OrgsConfig",
+    "apps.jobs.apps.JobsConfig",
+    "django_tasks",
+    "django_tasks_db",
     "apps.web.apps.WebConfig",
     "rest_framework",
     "drf_spectacular",
@@ -202,6 +205,7 @@ TEMPLATES = [
         },
     }
 ]
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"

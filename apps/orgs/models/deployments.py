@@ -101,6 +101,7 @@ class Deployment(Keyed):
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     error_message = models.CharField(max_length=300, null=True, blank=True)
+    dashboard_url = models.CharField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
 
     class Meta:
         constraints = [keyed_constraint("deployment_key")]

@@ -34,6 +34,20 @@ class Organization(models.Model):
         return self.name
 
 
+class DataVersion(models.Model):
+    """Counts the changes of an organization's rows, in a row of its own so that a long sync blocks nobody.
+
+    Raised in the transaction that changes something, last before it commits (orgs/versions.py).
+    """
+
+    organization = models.OneToOneField(Organization, models.CASCADE, primary_key=True, related_name="version")
+    data_version = models.PositiveBigIntegerField(default=1, help_text="Of everything that tools read but checks.")
+    checks_version = models.PositiveBigIntegerField(default=1, help_text="Of the times and latencies of checks.")
+
+    def __str__(self) -> str:
+        return f"{self.data_version}.{self.checks_version}"
+
+
 class Membership(models.Model):
     """A user's membership of an organization. Its authorizations are deleted with it."""
 

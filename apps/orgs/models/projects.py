@@ -115,7 +115,14 @@ class App(Named, Keyed):
     primary_url = models.CharField(max_length=2000, null=True, blank=True)
     last_deployed_at = models.DateTimeField(null=True, editable=False)
     names_skipped = models.PositiveIntegerField(default=0, help_text="Variable names the platform gave that are none.")
+    dashboard_url = models.CharField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    detail_read_at = models.DateTimeField(
+        null=True, editable=False, help_text="When the platform was last asked for more than its state."
+    )
+    hidden_at = models.DateTimeField(
+        null=True, editable=False, help_text="When a complete reading no longer had it. It is kept for seven days."
+    )
 
     class Meta:
         verbose_name = "application"

@@ -86,8 +86,22 @@ class App:
         str | None, Matching(500, pattern=IMAGE, form="an image such as registry.example.com/shop:1.4")
     ] = None
     connection: Annotated[str | None, Ref("connections")] = None
+    dashboard_url: Annotated[str | None, Url(2000)] = None
     names_skipped: Annotated[int, Integer()] = 0  # what the source gave as names of variables and was none
     created_at: Annotated[datetime | None, Time()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppState:
+    """An application of which only this was read: its other columns stay. One without a row is wrong."""
+
+    key: Annotated[str, KEY]
+    project: Annotated[str, Ref("projects")]
+    environment: Annotated[str | None, Ref("environments")] = None
+    name: Annotated[str, Text(200)]
+    kind: Annotated[str, Choice(tuple(models.App.Kind.values))] = "application"
+    status: Annotated[str, STATUS] = "unknown"
+    upstream_status: Annotated[str | None, Text(50)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +170,7 @@ class Deployment:
     started_at: Annotated[datetime | None, Time()] = None
     finished_at: Annotated[datetime | None, Time()] = None
     error_message: Annotated[str | None, MESSAGE] = None
+    dashboard_url: Annotated[str | None, Url(2000)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +276,9 @@ class Snapshot:
     edges: tuple[Edge, ...] = ()
     edge_statistics: tuple[EdgeStatistics, ...] = ()
     runtimes: tuple[Runtime, ...] = ()
+    app_states: tuple[AppState, ...] = ()
+    # (collection, an application's key or None for all): not read this time, so that rows of it stay as they are.
+    unread: frozenset[tuple[str, str | None]] = frozenset()
 
 
 # In an order in which nothing refers to what comes later.

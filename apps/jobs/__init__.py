@@ -1,0 +1,1 @@
+"""Work in the background: what is due, and the workers that do it."""

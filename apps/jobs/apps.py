@@ -1,0 +1,8 @@
+"""The jobs application."""
+
+from django.apps import AppConfig
+
+
+class JobsConfig(AppConfig):
+    name = "apps.jobs"
+    label = "jobs"
