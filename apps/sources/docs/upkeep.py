@@ -89,13 +89,20 @@ class Upkeep:
 
     def refresh_if_due(self) -> None:
         """Look at the directories and at the index if it is time to; returns at once."""
-        if self._clock() >= self._next_check:
-            self.refresh()
+        if self._is_due():
+            self._start(self._is_due)
+
+    def _is_due(self) -> bool:
+        return self._clock() >= self._next_check
 
     def refresh(self) -> None:
         """Look at them now, in a thread; one at a time."""
+        self._start(lambda: True)
+
+    def _start(self, is_needed: Callable[[], bool]) -> None:
+        """`is_needed` is asked once nobody else can be at work: what was needed may have been done meanwhile."""
         with self._starting:
-            if self._worker is None or not self._worker.is_alive():
+            if (self._worker is None or not self._worker.is_alive()) and is_needed():
                 self._next_check = self._clock() + CHECK_EVERY
                 self._worker = threading.Thread(target=self._work, name="docs index", daemon=True)
                 self._worker.start()
@@ -123,7 +130,7 @@ class Upkeep:
                 self._local.opened = new
                 return new
         if self._clock() >= self._next_try:
-            self.refresh()
+            self._start(lambda: _identity(self.index) == identity)
         # Written to where it is, the one that is open is damaged as well; one that was replaced or removed is not.
         is_same_file = old is not None and identity is not None and old.identity.inode == identity.inode
         return None if is_same_file else old

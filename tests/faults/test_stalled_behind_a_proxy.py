@@ -1,4 +1,4 @@
-"""Clients that stall at the reverse proxy that docs/running.md describes: nobody behind it notices."""
+"""Clients that stall at the reverse proxies that docs/running.md describes: nobody behind them notices."""
 
 import re
 import shutil
@@ -14,13 +14,14 @@ from tests.config.server import request_bytes as bytes_of
 from tests.faults.stalled import Kind, dripping, probe, silent, slow_reader, stalled
 from tests.patience import patience
 
-pytestmark = [
-    pytest.mark.soak,
-    pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not there: apt-get install nginx-light"),
-]
+pytestmark = pytest.mark.soak
 E2E = "an end-to-end secret has 32 characters or more".replace(" ", "-")
 HOST = "porthole.example.com"
-CONFIGURATION = """
+PROXIES = [
+    pytest.param(name, marks=pytest.mark.skipif(shutil.which(name) is None, reason=f"{name} is not installed"))
+    for name in ("nginx", "caddy")
+]
+NGINX = """
 daemon off;
 pid FOLDER/pid;
 error_log FOLDER/error.log;
@@ -38,11 +39,36 @@ LOCATION
 """
 
 
-def documented() -> str:
-    """The `location` of docs/running.md. The certificates around it are left out."""
-    found = re.search(r"    location / \{.*?\n    \}\n", (BASE_DIR / "docs" / "running.md").read_text(), re.DOTALL)
+CADDY = """
+{
+    admin off
+    auto_https off
+}
+http://porthole.example.com:PORT {
+    bind 127.0.0.1
+LOCATION
+}
+"""
+
+
+def documented(pattern: str) -> str:
+    """What docs/running.md says of a proxy. The certificates around it are left out: it only tells of https."""
+    found = re.search(pattern, (BASE_DIR / "docs" / "running.md").read_text(), re.DOTALL)
     assert found
-    return found[0].replace("$scheme", "https")
+    return found[0]
+
+
+def nginx(folder: Path) -> tuple[str, list[str]]:
+    """The configuration, and the command."""
+    text = NGINX.replace("LOCATION", documented(r"    location / \{.*?\n    \}\n").replace("$scheme", "https"))
+    file = str(folder / "configuration")
+    return text, ["nginx", "-p", str(folder), "-c", file, "-e", str(folder / "error.log")]
+
+
+def caddy(folder: Path) -> tuple[str, list[str]]:
+    told = documented(r"    reverse_proxy [^\n]*") + " {\n        header_up X-Forwarded-Proto https\n    }"
+    file = str(folder / "configuration")
+    return CADDY.replace("LOCATION", told), ["caddy", "run", "--adapter", "caddyfile", "--config", file]
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +78,15 @@ def server(data_dir: Path) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """nginx's port."""
-    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
-    text = CONFIGURATION.replace("LOCATION", documented().replace("127.0.0.1:8000", f"127.0.0.1:{server.port}"))
-    (folder / "nginx.conf").write_text(text.replace("FOLDER", str(folder)).replace("PORT", str(port)))
-    arguments = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
-    subprocess.run([*arguments, "-t"], check=True, env=environment({}), timeout=patience())
-    with subprocess.Popen(arguments, env=environment({})) as process:
+@pytest.fixture(scope="module", params=PROXIES)
+def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[int]:
+    """Its port."""
+    folder, port = tmp_path_factory.mktemp(request.param), free_port()
+    text, command = {"nginx": nginx, "caddy": caddy}[request.param](folder)
+    text = text.replace("127.0.0.1:8000", f"127.0.0.1:{server.port}")
+    (folder / "configuration").write_text(text.replace("FOLDER", str(folder)).replace("PORT", str(port)))
+    env = environment({"HOME": str(folder)})
+    with subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL) as process:
         try:
             wait_for(port)
             yield port
@@ -76,7 +102,7 @@ def wait_for(port: int) -> None:
             time.sleep(0.1)
         else:
             return
-    raise AssertionError("nginx does not listen")
+    raise AssertionError("the proxy does not listen")
 
 
 @pytest.mark.parametrize("kind", [silent, dripping, slow_reader])
