@@ -51,6 +51,15 @@ def test_what_is_claimed_is_due_one_period_later_and_belongs_to_nobody_else() ->
     assert 55 < due_in(row) <= 60
 
 
+def test_what_runs_is_not_begun_again_however_due_it_is() -> None:
+    make()
+    (claimed,) = claim()
+    scheduling.run_now("platform:1")
+    assert claim() == []
+    leases.succeed(claimed)
+    assert len(claim()) == 1
+
+
 def test_success_leaves_one_row_and_no_result() -> None:
     make()
     Schedule.objects.update(failures=3)
