@@ -88,6 +88,9 @@ class Platform(models.Model):
         null=True, blank=True, help_text="Seconds between two syncs. Empty: synced by hand, and so never stale."
     )
     last_sync_at = models.DateTimeField(null=True, editable=False)
+    deletions_confirmed_at = models.DateTimeField(
+        null=True, editable=False, help_text="When somebody last agreed that many applications be hidden."
+    )
     last_sync_status = models.CharField(max_length=5, choices=SyncStatus, default=SyncStatus.NEVER, editable=False)
 
     class Meta:
