@@ -116,7 +116,7 @@ def _apply_rows(platform: Platform, snapshot: base.Snapshot, gone: Leaving, now:
     """By collection, what was written."""
     builder = Builder(platform, now)
     for collection, rows in stored_rows(platform, snapshot).items():
-        builder.ids.setdefault(collection, {}).update((key, row.pk) for key, row in rows.items())
+        builder.know(collection, rows)
     changes = {kind.collection: Changes() for kind in KINDS}
     changes["apps"] += Changes(hidden=hide(platform, gone, now))
     others: list[tuple[Kind, list[Any]]] = []

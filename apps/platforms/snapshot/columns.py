@@ -83,6 +83,12 @@ class Builder:
         self.last_deployed: dict[str, datetime] = {}
         self.unread: frozenset[tuple[str, str | None]] = frozenset()
 
+    def know(self, collection: str, rows: Mapping[str, Any]) -> None:
+        """Remembers rows that are stored and that records may refer to, by key."""
+        self.ids.setdefault(collection, {}).update((key, row.pk) for key, row in rows.items())
+        if collection == "environments":
+            self.projects_of_environments |= {key: row.project for key, row in rows.items()}
+
     def begin(self, kind: Kind, snapshot: base.Snapshot) -> None:
         """Looks up what rows of a kind take from other records of the snapshot."""
         self.unread = snapshot.unread
@@ -90,7 +96,7 @@ class Builder:
         self.primary_domains = _primary_domains(snapshot) if is_app else {}
         self.last_deployed = _last_deployed(snapshot) if is_app else {}
         if kind.model is Environment:
-            self.projects_of_environments = {record.key: record.project for record in snapshot.environments}
+            self.projects_of_environments |= {record.key: record.project for record in snapshot.environments}
 
     def rows(
         self, kind: Kind, records: Sequence[Any], columns: Sequence[dict[str, Any]], existing: Mapping[Any, Any]
@@ -172,7 +178,7 @@ class Builder:
                 return {"slug": record.key}
             case base.Secret(environment=str()):
                 project = self.projects_of_environments[record.environment or ""]
-                return {"project_id": self.ids["projects"][project]}
+                return {"project_id": self.ids["projects"].get(project)}  # None: gone, and the environment with it
             case base.Deployment(preview=str()):
                 return {"is_preview": True}
             case base.Template():
