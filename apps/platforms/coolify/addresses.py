@@ -1,4 +1,4 @@
-"""The public addresses of applications, services and previews. Coolify has no domains of their own, only lists of URLs."""
+"""The public addresses of applications, services and previews: Coolify has no domains, only lists of URLs."""
 
 import hashlib
 import json
@@ -82,11 +82,9 @@ def _address(text: str) -> Address | None:
     except ValueError:
         return None
     path, bounds = parts.path or "/", fields_of(base.Domain)
-    if (
-        parts.scheme not in ("http", "https")
-        or bounds["host"].bound.problem(host)
-        or bounds["path"].bound.problem(path)
-    ):
+    if parts.scheme not in ("http", "https"):
+        return None
+    if bounds["host"].bound.problem(host) or bounds["path"].bound.problem(path):
         return None
     return Address(parts.scheme == "https", host, path)
 

@@ -76,7 +76,7 @@ class Api:
         entries = rows_of(value)
         if entries is None:
             raise not_understood(what)
-        rows = [entry for entry in entries if isinstance(entry, dict)]
+        rows: list[Row] = [entry for entry in entries if isinstance(entry, dict)]
         self.left_out += len(entries) - len(rows)
         return rows
 

@@ -71,9 +71,8 @@ class DetailReader:
 
     def _history(self, listed: Listed) -> list[Row] | None:
         """Newest first. A deployment that begins meanwhile moves others to the next page: each is kept once."""
-        take, pages = (
-            (TAKEN, 1) if self.version >= versions.HISTORY_WITHOUT_LOGS else (TAKEN_WITH_LOGS, PAGES_WITH_LOGS)
-        )
+        has_logs = self.version < versions.HISTORY_WITHOUT_LOGS
+        take, pages = (TAKEN_WITH_LOGS, PAGES_WITH_LOGS) if has_logs else (TAKEN, 1)
         path, found = f"deployments/applications/{listed.app.key}", dict[object, Row]()
         try:
             for page in range(pages):

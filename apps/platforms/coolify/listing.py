@@ -41,17 +41,15 @@ class Listed:
 def listed_application(
     row: Row, environment: base.Environment, connections: Connections, *, site: str, is_deploying: bool
 ) -> Listed | None:
-    is_compose = text(row, "build_pack") == "dockercompose"
+    is_compose, composed = text(row, "build_pack") == "dockercompose", row.get("docker_compose_domains")
     app = _app(row, environment, source_of(row, connections), site, "application", is_deploying=is_deploying)
     if app is None:
         return None
     return Listed(
-        app=app if not is_compose else _as_compose(app),
+        app=_as_compose(app) if is_compose else app,
         is_service=False,
         idle_status=statuses.app_status(row, is_deploying=False),
-        addresses=compose_addresses_of(row.get("docker_compose_domains"))
-        if is_compose
-        else addresses_of(row.get("fqdn")),
+        addresses=compose_addresses_of(composed) if is_compose else addresses_of(row.get("fqdn")),
         desired_replicas=_replicas(row),
     )
 

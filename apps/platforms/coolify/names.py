@@ -38,7 +38,7 @@ def secrets_of(rows: list[Row], **place: str) -> list[base.Secret]:
     found: dict[str, base.Secret] = {}
     for row in rows:
         if name := name_of(row):
-            found.setdefault(name, base.Secret(name=name, updated_at=moment(row, "updated_at"), **place))  # type: ignore[arg-type]
+            found.setdefault(name, base.Secret(name=name, updated_at=moment(row, "updated_at"), **place))
     return list(found.values())
 
 

@@ -1,4 +1,4 @@
-"""Projects and their environments: applications name an environment by a number, which only its project's page tells."""
+"""Projects and environments: applications name theirs by a number, which only the reading of its project tells."""
 
 from dataclasses import dataclass, field
 
