@@ -8,6 +8,7 @@ from apps.orgs.models import App, SourceConnection
 from apps.orgs.repositories import GIT_HOSTS
 from apps.platforms.coolify.fields import Row, cut, flag, identifier, number, text
 from apps.platforms.snapshot import base
+from apps.platforms.snapshot.bounds import Url
 from apps.platforms.snapshot.check import REPOSITORY
 
 # Coolify's own repository stands where there is none: the Dockerfile was typed in.
@@ -94,11 +95,10 @@ def _web_address(address: str) -> str | None:
         return None
     try:
         parts = urlsplit(address)
-        host = parts.netloc.rpartition("@")[2]
     except ValueError:
         return None
-    kept = cut(base.App, "repository", f"https://{host}{parts.path}")
-    return None if kept is None or re.search(r"\s", kept) or not parts.hostname else kept
+    kept = cut(base.App, "repository", f"https://{parts.netloc}{parts.path}")
+    return None if kept is None or Url(500).problem(kept) else kept
 
 
 def _kept(path: str) -> str | None:
