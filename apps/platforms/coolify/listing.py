@@ -12,13 +12,17 @@ from apps.platforms.snapshot import base
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """`addresses` of None were not told. `idle_status`: its status where nothing is being deployed."""
+    """`addresses` of None were not told. `idle_status`: its status where nothing is being deployed.
+
+    `is_located`: whether it is known at which host its repository is.
+    """
 
     app: base.App
     is_service: bool
     idle_status: str
     addresses: tuple[Address, ...] | None
     desired_replicas: int | None = None
+    is_located: bool = True
 
     @property
     def state(self) -> base.AppState:
@@ -42,7 +46,8 @@ def listed_application(
     row: Row, environment: base.Environment, connections: Connections, *, site: str, is_deploying: bool
 ) -> Listed | None:
     is_compose, composed = text(row, "build_pack") == "dockercompose", row.get("docker_compose_domains")
-    app = _app(row, environment, source_of(row, connections), site, "application", is_deploying=is_deploying)
+    source = source_of(row, connections)
+    app = _app(row, environment, source, site, "application", is_deploying=is_deploying)
     if app is None:
         return None
     return Listed(
@@ -51,6 +56,7 @@ def listed_application(
         idle_status=statuses.app_status(row, is_deploying=False),
         addresses=compose_addresses_of(composed) if is_compose else addresses_of(row.get("fqdn")),
         desired_replicas=_replicas(row),
+        is_located=source.is_located,
     )
 
 

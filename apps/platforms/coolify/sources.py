@@ -24,13 +24,20 @@ PUBLIC_HOSTS = {address.removeprefix("https://"): type for type, address in GIT_
 Connections = dict[tuple[str, int], str]
 
 
+# Listed for the first team only, and the same everywhere.
+PUBLIC = ("github", 0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
+    """`is_located`: whether it is known at which host it is."""
+
     type: str
     repository: str | None = None
     branch: str | None = None
     image: str | None = None
     connection: str | None = None
+    is_located: bool = True
 
 
 def source_of(row: Row, connections: Connections) -> Source:
@@ -40,10 +47,11 @@ def source_of(row: Row, connections: Connections) -> Source:
     if text(row, "build_pack") == "dockerfile" and _without_suffix(repository) == PLACEHOLDER:
         return Source(type=App.SourceType.UPLOAD)
     account, number_of_account = TYPES.get(text(row, "source_type") or ""), number(row, "source_id")
-    source = _named(account, repository) if account else _located(repository)
-    connection = None
-    if account is not None and number_of_account is not None:
-        connection = connections.get((account, number_of_account))
+    if account is None:
+        return replace(_located(repository), branch=cut(base.App, "branch", text(row, "git_branch")))
+    named = (account, -1 if number_of_account is None else number_of_account)
+    connection = connections.get(named)
+    source = _named(account, repository, is_known=connection is not None or named == PUBLIC)
     return replace(source, branch=cut(base.App, "branch", text(row, "git_branch")), connection=connection)
 
 
@@ -56,12 +64,13 @@ def _image(row: Row) -> str | None:
     return cut(base.App, "image", f"{name}:{tag}" if tag else name)
 
 
-def _named(type: str, repository: str) -> Source:
-    """`owner/repo` at an account. Some have the whole address, which then tells more."""
+def _named(type: str, repository: str, *, is_known: bool) -> Source:
+    """`owner/repo` at an account, whose host only the account's own row tells. Some have the whole address."""
     if "://" in repository or "@" in repository:
         located = _located(repository)
-        return located if located.type != App.SourceType.GIT else Source(type=type, repository=_path(repository))
-    return Source(type=type, repository=_kept(repository))
+        is_elsewhere = located.type == App.SourceType.GIT and is_known
+        return Source(type=type, repository=_path(repository)) if is_elsewhere else located
+    return Source(type=type, repository=_kept(repository) if is_known else None, is_located=is_known)
 
 
 def _located(address: str) -> Source:

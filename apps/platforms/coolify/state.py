@@ -20,11 +20,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """`listed`: applications and services by key."""
+    """`listed`: applications and services by key. `knows_connections`: all that this version has were told."""
 
     state: State
     listed: dict[str, Listed]
     version: Version
+    knows_connections: bool
 
 
 class StateReader:
@@ -58,7 +59,8 @@ class StateReader:
             unread=frozenset(self._unread),
         )
         self._tell_left_out(identity)
-        return Reading(state=state, listed=listed, version=version)
+        refused = "connections" in self._unread and version >= versions.GITHUB_APPS
+        return Reading(state=state, listed=listed, version=version, knows_connections=not refused)
 
     def _connections(self, version: Version) -> tuple[tuple[base.Connection, ...], Connections]:
         found: dict[str, base.Connection] = {}

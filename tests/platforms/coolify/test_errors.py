@@ -83,6 +83,17 @@ def test_other_lists_that_are_refused_are_unknown(fake, connect, path, collectio
     assert len(state.apps) == 10
 
 
+def test_where_connections_were_refused_an_applications_source_stays_as_it_is_stored(fake, connect):
+    fake.fail("/github-apps", "forbidden")
+    connector = connect(fake)
+    state = connector.read_state()
+    with pytest.raises(UpstreamError, match="list of connections") as caught:
+        connector.read_detail(state.apps[0])
+    assert not caught.value.is_permanent
+    for app in state.apps[1:7]:  # of GitLab, and such that need no connection
+        connector.read_detail(app)
+
+
 def test_the_api_switched_off_is_no_refusal_of_one_list(fake, connect):
     fake.fail("/github-apps", "api_disabled")
     with pytest.raises(UpstreamError, match="switched off"):

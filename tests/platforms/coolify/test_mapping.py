@@ -65,7 +65,7 @@ def test_what_crashed_too_often_is_in_error_and_what_was_stopped_is_idle(changed
     [
         ({"git_repository": "acme/shop", "source_type": GITHUB, "source_id": 0}, ("github", "acme/shop", "zero")),
         ({"git_repository": "acme/shop", "source_type": GITLAB, "source_id": 0}, ("gitlab", "acme/shop", "other")),
-        ({"git_repository": "acme/shop", "source_type": GITHUB, "source_id": 9}, ("github", "acme/shop", None)),
+        ({"git_repository": "acme/shop", "source_type": GITHUB, "source_id": 9}, ("github", None, None)),
         ({"git_repository": "a/b/c.git", "source_type": GITLAB, "source_id": "0"}, ("gitlab", "a/b/c", "other")),
         ({"git_repository": "https://github.com/acme/shop.git"}, ("github", "acme/shop", None)),
         ({"git_repository": "https://me:t0ken@gitlab.com/acme/shop"}, ("gitlab", "acme/shop", None)),
@@ -85,6 +85,17 @@ def test_a_repository_is_named_without_credentials(row, expected):
     source = source_of({"build_pack": "nixpacks"} | row, {("github", 0): "zero", ("gitlab", 0): "other"})
     assert (source.type, source.repository, source.connection) == expected
     assert "t0ken" not in repr(source)
+
+
+def test_a_repository_at_an_account_that_is_not_told_is_not_looked_for_at_the_public_host():
+    unlisted = {"git_repository": "acme/shop", "source_type": GITLAB, "source_id": 4}
+    assert (source_of(unlisted, {}).repository, source_of(unlisted, {}).is_located) == (None, False)
+    whole = source_of(unlisted | {"git_repository": "https://git.example.com/acme/shop"}, {})
+    assert (whole.type, whole.repository, whole.is_located) == ("git", "https://git.example.com/acme/shop", True)
+    known = source_of(unlisted | {"git_repository": "https://git.example.com/acme/shop"}, {("gitlab", 4): "key"})
+    assert (known.type, known.repository, known.connection) == ("gitlab", "acme/shop", "key")
+    public = source_of({"git_repository": "acme/shop", "source_type": GITHUB, "source_id": 0}, {})
+    assert (public.repository, public.connection, public.is_located) == ("acme/shop", None, True)
 
 
 @pytest.mark.parametrize(
