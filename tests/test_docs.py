@@ -228,6 +228,7 @@ QUESTIONS = [
     ("back up the database", "running.md"),
     ("add a new tool", "contributing.md"),
     ("describe my organization in a yaml file", "manifest.md"),
+    ("connect coolify", "coolify.md"),
     ("bad_cursor", "paging.md"),
     ("when does the certificate expire", "tools/list_domains.md"),
     ("read a file from the repository", "tools/get_file.md"),
