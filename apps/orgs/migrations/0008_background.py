@@ -59,6 +59,11 @@ class Migration(migrations.Migration):
             name="dashboard_url",
             field=models.CharField(blank=True, help_text="Its page at the platform.", max_length=2000, null=True),
         ),
+        migrations.AlterField(
+            model_name="edgefact",
+            name="reachable",
+            field=models.BooleanField(help_text="Null: nobody can look from here, so nothing is known.", null=True),
+        ),
         migrations.CreateModel(
             name="EdgeHour",
             fields=[
