@@ -1,0 +1,1 @@
+"""The prober: looks at the domains of applications from outside, every minute."""
