@@ -159,7 +159,7 @@ def _edge_reasons(domains: list[Row], checks: list[Row]) -> list[str]:
 def _check_reasons(check: Row) -> list[str]:
     reasons, name = [], check["name"]
     if not check["is_known"]:
-        reasons.append(f"{name} cannot be looked at from outside, so nothing is known of it.")
+        reasons.append(f"{name} cannot be checked from outside, so nothing is known of it.")
     elif not check["reachable"]:
         why = ": its name does not resolve" if check["dns_status"] == "unresolved" else ""
         reasons.append(f"{name} did not answer{why}.")

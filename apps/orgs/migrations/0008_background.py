@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="edgefact",
             name="reachable",
-            field=models.BooleanField(help_text="Null: nobody can look from here, so nothing is known.", null=True),
+            field=models.BooleanField(help_text="Null: it cannot be checked from here.", null=True),
         ),
         migrations.CreateModel(
             name="EdgeHour",

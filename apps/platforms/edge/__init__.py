@@ -1,1 +1,1 @@
-"""The prober: looks at the domains of applications from outside, every minute."""
+"""The prober: checks the domains of applications from outside, every minute."""

@@ -1,4 +1,4 @@
-"""Probing: one look at each of many addresses, hundreds at once in one thread (libcurl).
+"""Probing: one check of each of many sites, hundreds at once in one thread (libcurl).
 
 The addresses that were checked are the addresses that are connected to, no redirect is followed, and nothing that was
 read is kept but the status and the certificate.
@@ -20,19 +20,19 @@ from apps.platforms.edge.request import request
 from apps.platforms.edge.targets import Outcome, Target, host_of
 from apps.platforms.edge.trust import trusted_authorities
 
-BUDGET = 5.0  # seconds for one look: the name, the connection, TLS, the answer
+BUDGET = 5.0  # seconds for one check: the name, the connection, TLS, the answer
 MAX_QUEUED = 30.0  # seconds until a thread turns to a name
 AT_ONCE = 400
 AT_ONCE_PER_ADDRESS = 100  # many domains share a server, which has other things to do
 
 
-class _NotLookedAt(Exception):
+class _NotProbed(Exception):
     """The reason is a sentence."""
 
 
 @dataclass(slots=True)
 class Prober:
-    """Looks at targets. `networks` are those that the operator opened though they are not public.
+    """Checks targets. `networks` are those that the operator opened though they are not public.
 
     `authorities` is a file of certificates to trust, None for those of the system; `budget` is in seconds.
     """
@@ -42,18 +42,18 @@ class Prober:
     authorities: str | None = None
     budget: float = BUDGET
 
-    def look(self, targets: Iterable[Target]) -> list[Outcome]:
-        """One look at each. Those that nobody came to in time are left out."""
-        return asyncio.run(self._look(list(targets)))
+    def probe(self, targets: Iterable[Target]) -> list[Outcome]:
+        """One check of each. Those that nobody came to in time are left out."""
+        return asyncio.run(self._probe(list(targets)))
 
-    async def _look(self, targets: list[Target]) -> list[Outcome]:
+    async def _probe(self, targets: list[Target]) -> list[Outcome]:
         places, per_address = asyncio.Semaphore(AT_ONCE), _PerAddress()
         began = time.monotonic()
         async with pycurl.AsyncCurlMulti(close_handles=True) as multi:
 
             async def one(target: Target) -> Outcome | None:
                 async with places:
-                    outcome = await _Look(self, multi, per_address, target).outcome()
+                    outcome = await _Probe(self, multi, per_address, target).outcome()
                 if outcome is not None:
                     outcome.seconds = time.monotonic() - began
                 return outcome
@@ -73,7 +73,7 @@ def _excuse_if_offline(outcomes: list[Outcome]) -> None:
 
 
 class _PerAddress:
-    """How many looks at one address there are at once."""
+    """How many checks of one address there are at once."""
 
     def __init__(self) -> None:
         self._places: dict[str, asyncio.Semaphore] = {}
@@ -85,7 +85,7 @@ class _PerAddress:
 
 
 @dataclass(slots=True)
-class _Look:
+class _Probe:
     prober: Prober
     multi: pycurl.AsyncCurlMulti
     per_address: _PerAddress
@@ -99,7 +99,7 @@ class _Look:
             addresses = await self._addresses(outcome)
         except TimeoutError:
             return None
-        except _NotLookedAt as reason:
+        except _NotProbed as reason:
             outcome.error = str(reason)
             return outcome
         async with self.per_address.place(addresses[0]):
@@ -107,9 +107,9 @@ class _Look:
         return outcome
 
     async def _addresses(self, outcome: Outcome) -> tuple[str, ...]:
-        """All that the name has. Raises _NotLookedAt; TimeoutError where nobody came to look it up."""
+        """All that the name has. Raises _NotProbed; TimeoutError where nobody came to look it up."""
         if (host := host_of(self.target.host)) is None:
-            raise _NotLookedAt("Its host is not a name that can be looked up.")
+            raise _NotProbed("Its host is not a name that can be looked up.")
         lookup = self.prober.lookups.begin(host)
         if not await _is_done(lookup.began, MAX_QUEUED):
             raise TimeoutError
@@ -117,7 +117,7 @@ class _Look:
         outcome.dns_status = "resolves"
         # Every one, because which of them gets the connection is libcurl's choice.
         if not all(is_reachable(address, self.prober.networks) for address in addresses):
-            raise _NotLookedAt("Its address is not a public one.")
+            raise _NotProbed("Its address is not a public one.")
         return addresses
 
     async def _looked_up(self, lookup: Lookup, outcome: Outcome) -> tuple[str, ...]:
@@ -129,11 +129,11 @@ class _Look:
                 return lookup.addresses.result()
         except Unresolved:
             outcome.reachable, outcome.dns_status = False, "unresolved"
-            raise _NotLookedAt("Its name does not resolve.") from None
+            raise _NotProbed("Its name does not resolve.") from None
         except LookupFailed:
             pass
         outcome.reachable, outcome.lookup_failed = False, True
-        raise _NotLookedAt("Its name could not be looked up." if is_done else "Looking its name up took too long.")
+        raise _NotProbed("Its name could not be looked up." if is_done else "Looking its name up took too long.")
 
     async def _fetch(self, outcome: Outcome, addresses: tuple[str, ...]) -> None:
         began = time.monotonic()

@@ -71,7 +71,7 @@ def _record(organization_id: str, checks: Sequence[Check]) -> None:
 
 
 def _is_ours(fact: EdgeFact | None) -> bool:
-    """What a platform began to tell while we were looking stays the platform's."""
+    """What a platform began to tell while we were checking stays the platform's."""
     return fact is None or fact.platform_id is None
 
 

@@ -7,7 +7,7 @@ import pycurl
 from apps.platforms.edge.certificates import REFUSED, WHY_REFUSED, Certificate, read_certificate
 from apps.platforms.edge.targets import Outcome, Target, host_of
 
-USER_AGENT = "Porthole (looks whether this site answers)"
+USER_AGENT = "Porthole (checks that this site answers)"
 MAX_BYTES = 64 * 1024  # of an answer, its headers included
 NO_WAY_THERE = {errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 

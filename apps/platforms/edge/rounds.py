@@ -1,4 +1,4 @@
-"""A round: one look at every domain that is to be looked at, and what was seen kept."""
+"""A round: one check of every domain that is to be checked, and what was seen kept."""
 
 import time
 from collections import defaultdict
@@ -16,30 +16,30 @@ from apps.platforms.edge.probe import Prober
 from apps.platforms.edge.records import Check, record
 from apps.platforms.edge.targets import Outcome, Target
 
-BATCH = 2000  # domains that are looked at before what was seen is written
+BATCH = 2000  # domains that are checked before what was seen is written
 PORTS = {False: 80, True: 443}
 
 _lookups = Lookups()  # as long as the process lives: a silent name server keeps a thread beyond its round
 
-Look = Callable[[list[Target]], list[Outcome]]
+Probe = Callable[[list[Target]], list[Outcome]]
 
 
 @dataclass(slots=True)
 class Round:
-    """How many domains were to be looked at, how many were, and how many of them answered."""
+    """How many domains were to be checked, how many could be, and how many of them answered."""
 
     domains: int = 0
     checked: int = 0
     reachable: int = 0
 
 
-def probe_round(now: datetime, look: Look | None = None) -> Round:
-    """Looks at the enabled domains of all visible applications. `now` is when that begins."""
-    look = look or Prober(settings.PROBE_NETWORKS, _lookups).look
+def probe_round(now: datetime, probe: Probe | None = None) -> Round:
+    """Checks the enabled domains of all visible applications. `now` is when that begins."""
+    probe = probe or Prober(settings.PROBE_NETWORKS, _lookups).probe
     result, began, domains = Round(), time.monotonic(), _domains()
     while batch := list(islice(domains, BATCH)):
         begins = now + timedelta(seconds=time.monotonic() - began)
-        outcomes = look([target for _, target in batch])
+        outcomes = probe([target for _, target in batch])
         organizations = {target.key: organization_id for organization_id, target in batch}
         result.domains += len(batch)
         result.checked += sum(outcome.reachable is not None for outcome in outcomes)

@@ -1,4 +1,4 @@
-"""What the prober looks at, and what it saw."""
+"""What the prober checks, and what it saw."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -10,7 +10,7 @@ from apps.platforms.edge.certificates import Certificate
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to look at; `key` tells it apart from others. `is_https` says how, `port` where."""
+    """What to check; `key` tells it apart from others. `is_https` says how, `port` where."""
 
     key: str
     host: str
@@ -28,7 +28,7 @@ class Target:
 
 @dataclass(slots=True)
 class Outcome:
-    """What one look saw. `reachable` is None where nobody could or should look; `error` is a sentence.
+    """What one check saw. `reachable` is None where nobody could or should check; `error` is a sentence.
 
     `seconds` is when it ended, counted from when the round began. `lookup_failed`: the name may be there or not.
     """

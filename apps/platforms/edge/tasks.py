@@ -9,7 +9,7 @@ from apps.platforms.edge.upkeep import tidy
 
 @task()
 def probe_domains() -> None:
-    """Looks at every domain once. Due every apps.orgs.models.facts.PROBE_PERIOD seconds."""
+    """Checks every domain once. Due every apps.orgs.models.facts.PROBE_PERIOD seconds."""
     probe_round(timezone.now())
 
 

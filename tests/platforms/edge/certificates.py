@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 NOW = datetime.now(UTC).replace(microsecond=0)
-ISSUER = "Test Authority R1"
 
 
 def _name(common: str, organization: str | None = None) -> x509.Name:
@@ -61,8 +60,8 @@ def write_authority(folder: Path) -> str:
     return str(file)
 
 
-def context(folder: Path, host: str, days: float = 90, *, is_self_signed: bool = False) -> ssl.SSLContext:
-    """What a server of `host` needs, with a certificate that is valid for `days` from now."""
+def write_site(folder: Path, host: str, days: float = 90, *, is_self_signed: bool = False) -> Path:
+    """Key and certificate of `host`, valid for `days` from now, in one file."""
     try:
         alternative: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
@@ -70,11 +69,16 @@ def context(folder: Path, host: str, days: float = 90, *, is_self_signed: bool =
     issuer, signer = (_name(host), "site") if is_self_signed else (AUTHORITY, "authority")
     extensions = [x509.BasicConstraints(ca=False, path_length=None), x509.SubjectAlternativeName([alternative])]
     made = _build(_name(host), "site", issuer, signer, days, extensions)
-    file = folder / f"{host}.{days}.{is_self_signed}.pem"
     key = _key("site").private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
+    file = folder / f"{host}.{days}.{is_self_signed}.pem"
     file.write_bytes(key + made.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+def context(folder: Path, host: str, days: float = 90, *, is_self_signed: bool = False) -> ssl.SSLContext:
+    """What a server of `host` needs."""
     result = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    result.load_cert_chain(file)
+    result.load_cert_chain(write_site(folder, host, days, is_self_signed=is_self_signed))
     return result

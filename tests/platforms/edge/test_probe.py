@@ -1,4 +1,4 @@
-"""One look at a site: what is told of sites that answer well, badly, slowly or not at all, and where nobody looks."""
+"""One check of a site: what is told of sites that answer well, badly, slowly or not at all, and what is not probed."""
 
 import socket
 import time
@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from apps.orgs.health import certificate_status
-from apps.platforms.edge import probe as probing
+from apps.platforms.edge import probe as probe_module
 from apps.platforms.edge.lookups import Lookups
 from apps.platforms.edge.probe import Prober
 from apps.platforms.edge.request import MAX_BYTES
@@ -45,8 +45,8 @@ def resolving(**hosts: object) -> Lookups:
     return Lookups(resolve)
 
 
-def look(*targets: Target, authority: str | None = None, budget: float = 5.0, **hosts: object) -> list[Outcome]:
-    return Prober(LOOPBACK, resolving(**hosts), authority, budget).look(targets)
+def probe(*targets: Target, authority: str | None = None, budget: float = 5.0, **hosts: object) -> list[Outcome]:
+    return Prober(LOOPBACK, resolving(**hosts), authority, budget).probe(targets)
 
 
 def at(port: int, host: str = "site.example.com", path: str = "/", *, is_https: bool = False) -> Target:
@@ -55,7 +55,7 @@ def at(port: int, host: str = "site.example.com", path: str = "/", *, is_https: 
 
 def seen(behaviour: sites.Behaviour, budget: float = 5.0) -> Outcome:
     with sites.site(behaviour) as port:
-        return look(at(port), budget=budget)[0]
+        return probe(at(port), budget=budget)[0]
 
 
 # What answers
@@ -72,7 +72,7 @@ def test_an_answer_is_told_with_its_status_and_time() -> None:
 def test_the_request_names_the_site_the_path_and_porthole() -> None:
     asked: list[bytes] = []
     with sites.site(sites.answering(OK, asked)) as port:
-        look(at(port, path="/a b/%20é/../c"))
+        probe(at(port, path="/a b/%20é/../c"))
     line, *headers = asked[0].decode().split("\r\n")
     assert line == "GET /a%20b/%20%C3%A9/../c HTTP/1.1"
     assert f"Host: site.example.com:{port}" in headers
@@ -90,7 +90,7 @@ def test_a_redirect_is_not_followed() -> None:
     with sites.site(sites.answering(OK, asked)) as inner:
         location = f"Location: http://127.0.0.1:{inner}/\r\n"
         with sites.site(sites.answering(sites.status(302, location))) as port:
-            outcome = look(at(port))[0]
+            outcome = probe(at(port))[0]
     assert (outcome.reachable, outcome.http_status, asked) == (True, 302, [])
 
 
@@ -140,28 +140,28 @@ def test_a_site_that_does_not_answer_is_not_reachable(behaviour: sites.Behaviour
 def test_a_closed_port_is_not_reachable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    outcome = look(at(port))[0]
+    outcome = probe(at(port))[0]
     assert (outcome.reachable, outcome.error) == (False, "It refused the connection.")
 
 
 @pytest.mark.slow
-def test_a_look_takes_five_seconds_and_hundreds_take_no_longer() -> None:
+def test_a_check_takes_five_seconds_and_hundreds_take_no_longer() -> None:
     with sites.site(sites.silent) as port:
         began = time.monotonic()
-        outcomes = look(*[at(port)] * 100)
+        outcomes = probe(*[at(port)] * 100)
         assert 4.9 < time.monotonic() - began < 8
     assert {outcome.reachable for outcome in outcomes} == {False}
 
 
 def test_tls_that_never_comes_is_told() -> None:
     with sites.site(sites.silent) as port:
-        outcome = look(at(port, is_https=True), budget=0.3)[0]
+        outcome = probe(at(port, is_https=True), budget=0.3)[0]
     assert (outcome.reachable, outcome.error) == (False, "It agreed on no encryption within 5 seconds.")
 
 
 def test_plain_http_where_tls_belongs_is_told() -> None:
     with sites.site(lambda connection, over: connection.sendall(OK)) as port:
-        outcome = look(at(port, is_https=True))[0]
+        outcome = probe(at(port, is_https=True))[0]
     assert (outcome.reachable, outcome.error) == (False, "No encryption could be agreed on.")
 
 
@@ -184,7 +184,7 @@ def test_a_certificate_is_judged_and_told_also_where_it_is_refused(
 ) -> None:
     context = certificates.context(folder, host, days, is_self_signed=is_self_signed)
     with sites.site(sites.answering(OK), context) as port:
-        outcome = look(at(port, is_https=True), authority=authority)[0]
+        outcome = probe(at(port, is_https=True), authority=authority)[0]
     assert outcome.certificate is not None
     assert outcome.certificate.not_after == certificates.NOW + timedelta(days=days)
     assert outcome.certificate.issuer == ("site.example.com" if is_self_signed else "Test Authority R1")
@@ -195,12 +195,12 @@ def test_a_certificate_is_judged_and_told_also_where_it_is_refused(
 
 def test_an_authority_that_nobody_trusts_is_told(folder: Path, authority: str) -> None:
     with sites.site(sites.answering(OK), certificates.context(folder, "site.example.com")) as port:
-        outcome = look(at(port, is_https=True))[0]  # by the system's authorities
+        outcome = probe(at(port, is_https=True))[0]  # by the system's authorities
     assert (outcome.is_verified, outcome.reachable) == (False, True)
     assert outcome.error == "Its certificate is from an authority that browsers do not know."
 
 
-# Where nobody looks
+# What is not probed
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def assert_refused(host: str, error: str, literal: list[str] | None = None, **ho
         hosts[host.split(".", maxsplit=1)[0]] = literal
     asked: list[bytes] = []
     with sites.site(sites.answering(OK, asked)) as port:
-        outcome = Prober((), resolving(**hosts)).look([at(port, host)])[0]
+        outcome = Prober((), resolving(**hosts)).probe([at(port, host)])[0]
     assert (outcome.reachable, outcome.error, outcome.http_status, asked) == (None, error, None, [])
 
 
@@ -246,7 +246,7 @@ def test_a_name_that_changes_its_address_is_asked_for_once() -> None:
         return [(2, type, 6, "", (address, 0)) for address in answers[min(len(asked), 2) - 1]]
 
     with sites.site(sites.answering(OK)) as port:  # at 127.0.0.1 only
-        outcome = Prober([ip_network("127.0.0.1/32")], Lookups(resolve)).look([at(port, "rebinding.example.com")])[0]
+        outcome = Prober([ip_network("127.0.0.1/32")], Lookups(resolve)).probe([at(port, "rebinding.example.com")])[0]
     assert (outcome.reachable, outcome.http_status, asked) == (True, 200, ["rebinding.example.com"])
 
 
@@ -260,28 +260,28 @@ def test_what_the_environment_says_of_proxies_does_not_count(monkeypatch: pytest
 
 
 def test_a_name_that_is_not_there_is_unresolved() -> None:
-    outcome = look(at(1), site=socket.gaierror(socket.EAI_NONAME, "x"))[0]
+    outcome = probe(at(1), site=socket.gaierror(socket.EAI_NONAME, "x"))[0]
     assert (outcome.reachable, outcome.dns_status, outcome.error) == (False, "unresolved", "Its name does not resolve.")
 
 
 def test_a_name_that_nobody_could_tell_about_counts_where_others_could_be_looked_up() -> None:
     silent = socket.gaierror(socket.EAI_AGAIN, "x")
     with sites.site(sites.answering(OK)) as port:
-        good, bad = look(at(port, "good.example.com"), at(port, "bad.example.com"), bad=silent)
+        good, bad = probe(at(port, "good.example.com"), at(port, "bad.example.com"), bad=silent)
     assert good.reachable is True
     assert (bad.reachable, bad.dns_status, bad.error) == (False, "unknown", "Its name could not be looked up.")
 
 
 def test_where_no_name_can_be_looked_up_nothing_is_said_of_anybody() -> None:
     silent = socket.gaierror(socket.EAI_AGAIN, "x")
-    outcomes = look(at(1, "a.example.com"), at(1, "b.example.com"), a=silent, b=silent)
+    outcomes = probe(at(1, "a.example.com"), at(1, "b.example.com"), a=silent, b=silent)
     assert [outcome.reachable for outcome in outcomes] == [None, None]
 
 
 def test_a_name_in_another_script_is_asked_for_in_ascii() -> None:
     asked: list[bytes] = []
     with sites.site(sites.answering(OK, asked)) as port:
-        assert look(at(port, "bücher.example.com"))[0].http_status == 200
+        assert probe(at(port, "bücher.example.com"))[0].http_status == 200
     assert f"Host: xn--bcher-kva.example.com:{port}".encode() in asked[0]
 
 
@@ -298,7 +298,7 @@ def test_a_silent_name_server_holds_up_no_other_name_and_is_asked_once() -> None
     try:
         with sites.site(sites.answering(OK)) as port:
             targets = [at(port, "silent.example.com"), *[at(port, f"n{n}.example.com") for n in range(20)]]
-            first, second = prober.look(targets), prober.look(targets)
+            first, second = prober.probe(targets), prober.probe(targets)
     finally:
         over.set()
     for silent, *others in (first, second):
@@ -308,7 +308,7 @@ def test_a_silent_name_server_holds_up_no_other_name_and_is_asked_once() -> None
 
 
 def test_what_no_thread_came_to_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "MAX_QUEUED", 0.1)
+    monkeypatch.setattr(probe_module, "MAX_QUEUED", 0.1)
     over = Event()
 
     def resolve(host: str, port: None, type: int) -> list[tuple[object, ...]]:
@@ -316,7 +316,7 @@ def test_what_no_thread_came_to_is_left_out(monkeypatch: pytest.MonkeyPatch) -> 
         return []
 
     try:
-        outcomes = Prober((), Lookups(resolve, threads=1), budget=0.2).look(
+        outcomes = Prober((), Lookups(resolve, threads=1), budget=0.2).probe(
             [Target(host, host, "/", False, 1) for host in ("a.example.com", "b.example.com")]
         )
     finally:
@@ -324,7 +324,7 @@ def test_what_no_thread_came_to_is_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     assert [outcome.key for outcome in outcomes] == ["a.example.com"]
 
 
-def test_looks_in_threads_do_not_disturb_each_other() -> None:
+def test_probers_in_threads_do_not_disturb_each_other() -> None:
     with sites.site(sites.answering(OK)) as port, ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda _: look(*[at(port)] * 10), range(4))
+        found = pool.map(lambda _: probe(*[at(port)] * 10), range(4))
         assert {outcome.http_status for outcomes in found for outcome in outcomes} == {200}
