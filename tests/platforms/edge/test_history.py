@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps.orgs.models import EdgeHour
@@ -42,6 +42,7 @@ def test_checks_without_latency_count_for_uptime_alone() -> None:
         st.tuples(st.integers(0, 48 * 3600), st.booleans(), st.none() | st.integers(0, NO_LATENCY - 1)), max_size=300
     )
 )
+@example([(24 * 3600, False, 9), (24 * 3600 - 1, True, 1), (0, True, 5)])
 @examples(100)
 def test_a_day_is_exact_to_the_check(drawn: list[tuple[int, bool, int | None]]) -> None:
     checks = [(NOW - timedelta(seconds=age), has_passed, latency) for age, has_passed, latency in drawn]

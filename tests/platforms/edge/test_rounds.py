@@ -21,7 +21,7 @@ from apps.platforms.edge.targets import Outcome, Target
 from apps.platforms.edge.tasks import probe_domains, tidy_checks
 from apps.platforms.edge.upkeep import tidy
 from tests.api import Api
-from tests.factories import Fill, make, make_app
+from tests.factories import Fill, make, make_app, make_edge
 from tests.platforms.edge import sites
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -320,6 +320,13 @@ def test_checks_of_what_a_manifest_tells_about_now_are_deleted(acme: Fill) -> No
     tidy(NOW)
     assert not EdgeFact.objects.filter(domain=other).exists()
     assert EdgeFact.objects.filter(domain=one).exists()
+
+
+def test_a_check_that_nobody_repeats_is_kept(acme: Fill) -> None:
+    off = make(Domain, acme.organization, app=acme.app, host="off.example.com", https=True, is_enabled=False)
+    make_edge(off, period=None)
+    tidy(NOW)
+    assert EdgeFact.objects.filter(domain=off).exists()
 
 
 # All of it
