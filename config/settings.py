@@ -31,6 +31,7 @@ if IS_LOCAL:
 # Other sites whose pages may call the tools; local adds every loopback origin (apps.web.cors).
 ALLOWED_ORIGINS = [PUBLIC_URL, *env.origins("ALLOWED_ORIGINS")]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
+PROBE_NETWORKS = env.networks("PROBE_NETWORKS")
 RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
 
 # Data

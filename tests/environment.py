@@ -12,7 +12,7 @@ _data = Path(tempfile.mkdtemp(prefix="porthole-tests-"))
 for _name in [name for name in os.environ if name.removesuffix("_FILE") in (
     "PUBLIC_URL", "PORT", "SECRET_KEY", "LOCAL_DEV_BEARER", "LOCAL_DEV_ORG", "DOCS_DIRS", "DOCS_BASE_URL",
     "ALLOWED_ORIGINS", "TRUSTED_PROXIES", "E2E_BOOTSTRAP_SECRET", "BOOTSTRAP_ORG", "DEMO_EMAIL", "DEMO_PASSWORD",
-    "EMAIL_URL", "EMAIL_FROM", "REDIRECT_SCHEMES",
+    "EMAIL_URL", "EMAIL_FROM", "REDIRECT_SCHEMES", "PROBE_NETWORKS",
 )]:  # fmt: skip
     del os.environ[_name]
 os.environ.update(PORTHOLE_ENV="local", DATA_DIR=str(_data), RATE_LIMITS="off")

@@ -91,7 +91,8 @@ def _check(row: Row, now: datetime) -> Row:
     return {
         "host": row["host"],
         "name": (row["host"] + row["path"].rstrip("/"))[:MAX_NAME],
-        "reachable": row["edge__reachable"],
+        "reachable": bool(row["edge__reachable"]),
+        "is_known": row["edge__reachable"] is not None,
         "http_status": row["edge__http_status"],
         "latency_ms": row["edge__latency_ms"],
         "tls": tls,
@@ -117,6 +118,7 @@ def _edge(facts: Row | None, checks: list[Row]) -> dict[str, Any]:
 
 
 def _edge_status(checks: list[Row]) -> str:
+    checks = [check for check in checks if check["is_known"]]
     if not checks:
         return "unknown"
     if all(map(_is_good, checks)):
@@ -131,7 +133,7 @@ def _recent_edge_status(checks: list[Row]) -> str:
 
 
 def _answers(check: Row) -> bool:
-    return bool(check["reachable"]) and (check["http_status"] or 0) < SERVER_ERROR
+    return check["reachable"] and (check["http_status"] or 0) < SERVER_ERROR
 
 
 def _is_good(check: Row) -> bool:
@@ -156,7 +158,9 @@ def _edge_reasons(domains: list[Row], checks: list[Row]) -> list[str]:
 
 def _check_reasons(check: Row) -> list[str]:
     reasons, name = [], check["name"]
-    if not check["reachable"]:
+    if not check["is_known"]:
+        reasons.append(f"{name} cannot be checked from outside, so nothing is known of it.")
+    elif not check["reachable"]:
         why = ": its name does not resolve" if check["dns_status"] == "unresolved" else ""
         reasons.append(f"{name} did not answer{why}.")
     elif (check["http_status"] or 0) >= CLIENT_ERROR:

@@ -90,6 +90,11 @@ class Migration(migrations.Migration):
                 editable=False, help_text="When somebody last agreed that many applications be hidden.", null=True
             ),
         ),
+        migrations.AlterField(
+            model_name="edgefact",
+            name="reachable",
+            field=models.BooleanField(help_text="Null: it cannot be checked from here.", null=True),
+        ),
         migrations.CreateModel(
             name="EdgeHour",
             fields=[

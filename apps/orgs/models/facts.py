@@ -33,7 +33,7 @@ class EdgeFact(Fact):
 
     domain = models.OneToOneField(Domain, models.CASCADE, primary_key=True, related_name="edge")
     checked_at = models.DateTimeField()
-    reachable = models.BooleanField()
+    reachable = models.BooleanField(null=True, help_text="Null: it cannot be checked from here.")
     http_status = models.PositiveSmallIntegerField(null=True)
     latency_ms = models.PositiveIntegerField(null=True)
     dns_status = models.CharField(max_length=10, choices=DnsStatus, default=DnsStatus.UNKNOWN)

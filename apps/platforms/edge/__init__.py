@@ -1,0 +1,1 @@
+"""The prober: checks the domains of applications from outside, every minute."""
