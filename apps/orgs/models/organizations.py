@@ -87,6 +87,9 @@ class Platform(models.Model):
     sync_period = models.PositiveIntegerField(
         null=True, blank=True, help_text="Seconds between two syncs. Empty: synced by hand, and so never stale."
     )
+    detail_period = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Seconds in which every application is read whole, where that is longer."
+    )
     last_sync_at = models.DateTimeField(null=True, editable=False)
     last_sync_status = models.CharField(max_length=5, choices=SyncStatus, default=SyncStatus.NEVER, editable=False)
 
@@ -99,4 +102,4 @@ class Platform(models.Model):
     @property
     def check_period(self) -> int | None:
         """Seconds until what it tells is checked again; None for a manifest, which is synced when somebody does."""
-        return None if self.kind == self.Kind.MANIFEST else self.sync_period
+        return None if self.kind == self.Kind.MANIFEST else self.detail_period or self.sync_period
