@@ -16,9 +16,13 @@ class NotAllowed(Exception):
     """This URL or address is refused. The message is for the log: it may tell what a name means in this network."""
 
 
+class NoAddress(NotAllowed):
+    """The name of the host means nothing, at least now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """An https URL, taken apart and put together again, so that everyone who parses `url` sees the same host."""
+    """A URL, taken apart and put together again, so that everyone who parses `url` sees the same host."""
 
     url: str
     host: str
@@ -48,6 +52,7 @@ HOST_NAME = re.compile(
 # What a path may be made of: RFC 3986 §3.3. No query, no fragment, no backslash, no quotes.
 URL_PATH = re.compile(r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]*)*\Z")
 MAX_URL = 2048
+DEFAULT_PORTS = {"https": 443, "http": 80}
 
 # Beyond what `ipaddress` itself calls not global, or differs about from one Python release to the next:
 # the IANA special-purpose registries, IPv4 and IPv6.
@@ -72,6 +77,15 @@ CARRIES_IPV4 = (
 
 def https_destination(url: str) -> Destination:
     """Take an https URL apart. Raises NotAllowed: another scheme, userinfo, a query, a host parsers may differ on."""
+    return _destination(url, ("https",))
+
+
+def web_destination(url: str) -> Destination:
+    """The same where http will do: for an address that an operator typed, perhaps of a machine in the next room."""
+    return _destination(url, ("https", "http"))
+
+
+def _destination(url: str, schemes: tuple[str, ...]) -> Destination:
     if len(url) > MAX_URL or not url.isascii() or not url.isprintable() or " " in url:
         raise NotAllowed("The URL is too long or has characters that do not belong in one.")
     try:
@@ -79,15 +93,16 @@ def https_destination(url: str) -> Destination:
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError:
         raise NotAllowed("The URL cannot be parsed.") from None
-    if parts.scheme != "https" or "@" in parts.netloc or "?" in url or "#" in url or not URL_PATH.match(parts.path):
-        raise NotAllowed("The URL is not plain https.")
+    if parts.scheme not in schemes or "@" in parts.netloc or "?" in url or "#" in url or not URL_PATH.match(parts.path):
+        raise NotAllowed(f"The URL is not plain {' or '.join(schemes)}.")
     if not HOST_NAME.match(host) and not _is_literal(host):
         raise NotAllowed("The URL's host is neither a name nor an address.")
-    port = 443 if port is None else port
+    default = DEFAULT_PORTS[parts.scheme]
+    port = default if port is None else port
     if port == 0:
         raise NotAllowed("The URL's port is 0.")
     shown = f"[{host}]" if ":" in host else host
-    return Destination(f"https://{shown}{'' if port == 443 else f':{port}'}{parts.path}", host, port)
+    return Destination(f"{parts.scheme}://{shown}{'' if port == default else f':{port}'}{parts.path}", host, port)
 
 
 def resolve_allowed(
@@ -104,14 +119,14 @@ def resolve_allowed(
     try:
         found = resolve(destination.host, destination.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise NotAllowed(f"{destination.host} has no address.") from None
+        raise NoAddress(f"{destination.host} has no address.") from None
     addresses = tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
     allowed = tuple(allowed_networks)
     for address in addresses:
         if not is_reachable(address, allowed):
             raise NotAllowed(f"{destination.host} has the address {address}, which is not public.")
     if not addresses:
-        raise NotAllowed(f"{destination.host} has no address.")
+        raise NoAddress(f"{destination.host} has no address.")
     return ResolvedDestination(destination, addresses)
 
 
