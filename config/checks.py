@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 from apps.net.addresses import host_of, is_loopback
 from apps.orgs.models import Organization, User
 from apps.orgs.models.people import fold_email
+from apps.platforms.models import PlatformConnection
 from config import files
 
 MINIMUM_SECRET_KEY = 50
@@ -61,9 +62,13 @@ def _broken_file_rules() -> Iterator[tuple[int, str]]:
 def database_rules(app_configs: Any = None, databases: Any = None, **_: Any) -> list[CheckMessage]:
     """Rules that need rows. Silent while the tables are not there yet, so that `migrate` can make them."""
     try:
-        if not databases or Organization._meta.db_table not in connection.introspection.table_names():
+        tables = connection.introspection.table_names() if databases else []
+        if Organization._meta.db_table not in tables:
             return []
-        return [Error(sentence, id=f"porthole.E{number:03}") for number, sentence in _broken_row_rules()]
+        rules = list(_broken_row_rules())
+        if PlatformConnection._meta.db_table in tables:
+            rules += _broken_credential_rules()
+        return [Error(sentence, id=f"porthole.E{number:03}") for number, sentence in rules]
     except DatabaseError:
         return []  # /readyz tells that the database does not answer; it may be on its way
 
@@ -75,6 +80,11 @@ def _broken_row_rules() -> Iterator[tuple[int, str]]:
         yield 21, "BOOTSTRAP_ORG names an organization that does not exist."
     if not settings.IS_LOCAL and _demo_password_works():
         yield 22, "DEMO_PASSWORD is still the demo account's password here: delete that user or change its password."
+
+
+def _broken_credential_rules() -> Iterator[tuple[int, str]]:
+    if not settings.IS_LOCAL and not settings.ENCRYPTION_KEYS and PlatformConnection.objects.exists():
+        yield 23, "ENCRYPTION_KEYS must be set, because the key of a platform is stored: without it nobody can read it."
 
 
 def _organization_exists(slug: str) -> bool:

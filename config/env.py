@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
@@ -84,6 +85,14 @@ class Env:
             raise ImproperlyConfigured(f"{name} must be an http:// or https:// address without a user name.")
         return value or None
 
+    def fernet_keys(self, name: str) -> list[str]:
+        """Keys as Fernet.generate_key makes them, between commas or white space."""
+        values = re.split(r"[\s,]+", self.text(name).strip(" \t\r\n,"))
+        keys = [value for value in values if value]
+        if not all(map(is_fernet_key, keys)):
+            raise ImproperlyConfigured(f"{name} must be Fernet keys (32 bytes in URL-safe base64), between commas.")
+        return keys
+
     def mail(self, name: str, default: str) -> dict[str, Any]:
         """How mail is sent: `smtp://user:password@host:587?tls=1`, `smtps://…` or `console:`, as Django's EMAIL_*."""
         value = self.text(name, default)
@@ -118,6 +127,13 @@ class Env:
             return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, UnicodeDecodeError):
             raise ImproperlyConfigured(f"{name} names a file that cannot be read as text.") from None
+
+
+def is_fernet_key(value: str) -> bool:
+    try:
+        return bool(Fernet(value))
+    except ValueError:
+        return False
 
 
 def is_unsafe_scheme(value: str) -> bool:

@@ -19,6 +19,8 @@ DEBUG = False
 SECRET_KEY = env.text(
     "SECRET_KEY", "porthole-local-only-this-is-not-a-secret-and-does-not-need-to-be" if IS_LOCAL else ""
 )
+# For credentials that are stored, such as platforms' keys. In local there is one from SECRET_KEY besides.
+ENCRYPTION_KEYS = env.fernet_keys("ENCRYPTION_KEYS")
 PORT = env.integer("PORT", 8000, low=1, high=65535)
 PUBLIC_URL = env.origin("PUBLIC_URL", f"http://localhost:{PORT}" if IS_LOCAL else "")
 for _name, _value in (("SECRET_KEY", SECRET_KEY), ("PUBLIC_URL", PUBLIC_URL)):

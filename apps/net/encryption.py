@@ -1,13 +1,14 @@
-"""Secrets: what is stored of them instead of themselves, and everything that is derived from SECRET_KEY."""
+"""Secrets: what is stored of them instead of themselves, what is derived from SECRET_KEY, and ENCRYPTION_KEYS."""
 
 import base64
 import functools
 import hashlib
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.crypto import salted_hmac
 
 
@@ -36,6 +37,34 @@ def decrypt(encrypted: str, purpose: str) -> str:
         return _fernet(settings.SECRET_KEY, purpose).decrypt(encrypted.encode()).decode()
     except InvalidToken:
         raise DecryptionError from None
+
+
+def encrypt_credential(credential: str) -> str:
+    """A credential that Porthole needs itself, such as a platform's key, with the newest of ENCRYPTION_KEYS."""
+    return _credential_keys().encrypt(credential.encode()).decode()
+
+
+def decrypt_credential(encrypted: str) -> str:
+    """Raises DecryptionError where none of ENCRYPTION_KEYS fits."""
+    try:
+        return _credential_keys().decrypt(encrypted.encode()).decode()
+    except InvalidToken:
+        raise DecryptionError from None
+
+
+def rotate_credential(encrypted: str) -> str:
+    """The same credential, encrypted with the newest of ENCRYPTION_KEYS. Raises DecryptionError."""
+    return encrypt_credential(decrypt_credential(encrypted))
+
+
+def _credential_keys() -> MultiFernet:
+    """Raises ImproperlyConfigured where there are none. In local one from SECRET_KEY comes last."""
+    keys = [Fernet(key) for key in settings.ENCRYPTION_KEYS]
+    if settings.IS_LOCAL:
+        keys.append(_fernet(settings.SECRET_KEY, "credentials"))
+    if not keys:
+        raise ImproperlyConfigured("ENCRYPTION_KEYS must be set before a platform's key is stored.")
+    return MultiFernet(keys)
 
 
 @functools.lru_cache(maxsize=8)

@@ -23,6 +23,10 @@ class PlatformConnection(models.Model):
     reads_previews = models.BooleanField(
         default=False, help_text="Coolify only: list previews with its MCP server, which must be switched on there."
     )
+    detail_cursor = models.CharField(
+        max_length=128, null=True, editable=False, help_text="The last application read whole in rotation."
+    )
+    progress = models.JSONField(null=True, editable=False, help_text="How far a sync that is under way has got.")
     last_error = models.CharField(max_length=300, null=True, editable=False)
     last_duration_ms = models.PositiveIntegerField(null=True, editable=False)
     last_counts = models.JSONField(default=dict, editable=False, help_text="Of the last good reading, by kind of row.")

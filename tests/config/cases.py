@@ -6,6 +6,7 @@ from tests.config.server import LOCAL, PREVIEW, PRODUCTION
 
 E2E = "hunter2-hunter2-hunter2-hunter2-hunter2"
 SHORT = "hunter2"
+FERNET_KEY = "aHVudGVyMmh1bnRlcjJodW50ZXIyaHVudGVyMmh1bnQ="
 
 BAD: list[tuple[str, dict[str, str | None], str]] = [
     ("an unknown environment", LOCAL | {"PORTHOLE_ENV": "hunter2"}, "PORTHOLE_ENV"),
@@ -77,6 +78,7 @@ BAD: list[tuple[str, dict[str, str | None], str]] = [
     ("schemes that are none", PRODUCTION | {"REDIRECT_SCHEMES": "hunter2;"}, "REDIRECT_SCHEMES"),
     ("a scheme that browsers act on", LOCAL | {"REDIRECT_SCHEMES": "zed,javascript"}, "REDIRECT_SCHEMES"),
     ("a port that is none", LOCAL | {"PORT": "hunter2"}, "PORT"),
+    ("encryption keys that are none", PRODUCTION | {"ENCRYPTION_KEYS": "hunter2"}, "ENCRYPTION_KEYS"),
     ("docs at no address", LOCAL | {"DOCS_BASE_URL": "hunter2"}, "DOCS_BASE_URL"),
 ]
 
@@ -93,6 +95,7 @@ GOOD: list[tuple[str, dict[str, str | None]]] = [
         "DOCS_BASE_URL": "https://docs.example.com/v1", "RATE_LIMITS": "on", "PORT": "8080",
         "EMAIL_URL": "smtps://me:hunter2@mail.example.com", "EMAIL_FROM": "porthole@example.com",
         "REDIRECT_SCHEMES": "acme-ide", "PROBE_NETWORKS": "10.0.0.0/8,fd00::/8",
+        "ENCRYPTION_KEYS": f"{FERNET_KEY},\n {FERNET_KEY}\n",
     }),
     ("preview", PREVIEW),
     ("preview without https", PREVIEW | {"PUBLIC_URL": "http://preview.example.com"}),

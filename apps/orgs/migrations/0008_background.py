@@ -34,6 +34,15 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.AddField(
+            model_name="platform",
+            name="detail_period",
+            field=models.PositiveIntegerField(
+                editable=False,
+                help_text="Seconds in which every application is read whole, where that is longer.",
+                null=True,
+            ),
+        ),
+        migrations.AddField(
             model_name="app",
             name="dashboard_url",
             field=models.CharField(blank=True, help_text="Its page at the platform.", max_length=2000, null=True),

@@ -75,7 +75,7 @@ class Membership(Versioned):
 class Platform(Versioned):
     """A deployment system or a manifest: each synced row names its platform."""
 
-    uncounted = frozenset({"last_sync_at", "sync_period", "deletions_confirmed_at"})
+    uncounted = frozenset({"last_sync_at", "sync_period", "detail_period", "deletions_confirmed_at"})
 
     class Kind(models.TextChoices):
         DOKPLOY = "dokploy"
@@ -94,6 +94,9 @@ class Platform(Versioned):
     sync_period = models.PositiveIntegerField(
         null=True, blank=True, help_text="Seconds between two syncs. Empty: synced by hand, and so never stale."
     )
+    detail_period = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Seconds in which every application is read whole, where that is longer."
+    )
     last_sync_at = models.DateTimeField(null=True, editable=False)
     deletions_confirmed_at = models.DateTimeField(
         null=True, editable=False, help_text="When somebody last agreed that many applications be hidden."
@@ -109,4 +112,4 @@ class Platform(Versioned):
     @property
     def check_period(self) -> int | None:
         """Seconds until what it tells is checked again; None for a manifest, which is synced when somebody does."""
-        return None if self.kind == self.Kind.MANIFEST else self.sync_period
+        return None if self.kind == self.Kind.MANIFEST else self.detail_period or self.sync_period

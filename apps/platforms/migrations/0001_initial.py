@@ -46,6 +46,19 @@ class Migration(migrations.Migration):
                         help_text="Coolify only: list previews with its MCP server, which must be switched on there.",
                     ),
                 ),
+                (
+                    "detail_cursor",
+                    models.CharField(
+                        editable=False,
+                        help_text="The last application read whole in rotation.",
+                        max_length=128,
+                        null=True,
+                    ),
+                ),
+                (
+                    "progress",
+                    models.JSONField(editable=False, help_text="How far a sync that is under way has got.", null=True),
+                ),
                 ("last_error", models.CharField(editable=False, max_length=300, null=True)),
                 ("last_duration_ms", models.PositiveIntegerField(editable=False, null=True)),
                 (
