@@ -13,7 +13,7 @@ from apps.platforms.snapshot import base
 
 # Half of Coolify's own limit, which counts all calls of the token's user.
 CALLS_PER_MINUTE = 100
-NOT_LOCATED = "Coolify refused the list of connections, so it is not known where this application's repository is."
+NO_CONNECTIONS = "Coolify refused the list of connections, and this application is built with one of them."
 
 
 class CoolifyConnector:
@@ -77,8 +77,8 @@ class CoolifyConnector:
         if reading is None or app.key not in reading.listed:
             raise UpstreamError("This application is not in what Coolify listed last.")
         listed = reading.listed[app.key]
-        if not (listed.is_located or reading.knows_connections):
-            raise UpstreamError(NOT_LOCATED)  # what is stored of its source stays
+        if listed.lacks_connection and not reading.knows_connections:
+            raise UpstreamError(NO_CONNECTIONS)  # what is stored of its source stays
         reader = DetailReader(
             api=self._api, site=self._site, version=reading.version, reads_previews=self._reads_previews
         )

@@ -14,7 +14,7 @@ from apps.platforms.snapshot import base
 class Listed:
     """`addresses` of None were not told. `idle_status`: its status where nothing is being deployed.
 
-    `is_located`: whether it is known at which host its repository is.
+    `lacks_connection`: it is built with one that was not listed.
     """
 
     app: base.App
@@ -22,7 +22,7 @@ class Listed:
     idle_status: str
     addresses: tuple[Address, ...] | None
     desired_replicas: int | None = None
-    is_located: bool = True
+    lacks_connection: bool = False
 
     @property
     def state(self) -> base.AppState:
@@ -56,7 +56,7 @@ def listed_application(
         idle_status=statuses.app_status(row, is_deploying=False),
         addresses=compose_addresses_of(composed) if is_compose else addresses_of(row.get("fqdn")),
         desired_replicas=_replicas(row),
-        is_located=source.is_located,
+        lacks_connection=source.lacks_connection,
     )
 
 

@@ -30,14 +30,14 @@ PUBLIC = ("github", 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """`is_located`: whether it is known at which host it is."""
+    """`lacks_connection`: it is built with one that was not listed."""
 
     type: str
     repository: str | None = None
     branch: str | None = None
     image: str | None = None
     connection: str | None = None
-    is_located: bool = True
+    lacks_connection: bool = False
 
 
 def source_of(row: Row, connections: Connections) -> Source:
@@ -52,7 +52,12 @@ def source_of(row: Row, connections: Connections) -> Source:
     named = (account, -1 if number_of_account is None else number_of_account)
     connection = connections.get(named)
     source = _named(account, repository, is_known=connection is not None or named == PUBLIC)
-    return replace(source, branch=cut(base.App, "branch", text(row, "git_branch")), connection=connection)
+    return replace(
+        source,
+        branch=cut(base.App, "branch", text(row, "git_branch")),
+        connection=connection,
+        lacks_connection=not connection,
+    )
 
 
 def _image(row: Row) -> str | None:
@@ -70,7 +75,7 @@ def _named(type: str, repository: str, *, is_known: bool) -> Source:
         located = _located(repository)
         is_elsewhere = located.type == App.SourceType.GIT and is_known
         return Source(type=type, repository=_path(repository)) if is_elsewhere else located
-    return Source(type=type, repository=_kept(repository) if is_known else None, is_located=is_known)
+    return Source(type=type, repository=_kept(repository) if is_known else None)
 
 
 def _located(address: str) -> Source:

@@ -89,13 +89,18 @@ def test_a_repository_is_named_without_credentials(row, expected):
 
 def test_a_repository_at_an_account_that_is_not_told_is_not_looked_for_at_the_public_host():
     unlisted = {"git_repository": "acme/shop", "source_type": GITLAB, "source_id": 4}
-    assert (source_of(unlisted, {}).repository, source_of(unlisted, {}).is_located) == (None, False)
+    assert (source_of(unlisted, {}).repository, source_of(unlisted, {}).lacks_connection) == (None, True)
     whole = source_of(unlisted | {"git_repository": "https://git.example.com/acme/shop"}, {})
-    assert (whole.type, whole.repository, whole.is_located) == ("git", "https://git.example.com/acme/shop", True)
+    assert (whole.type, whole.repository) == ("git", "https://git.example.com/acme/shop")
     known = source_of(unlisted | {"git_repository": "https://git.example.com/acme/shop"}, {("gitlab", 4): "key"})
-    assert (known.type, known.repository, known.connection) == ("gitlab", "acme/shop", "key")
+    assert (known.type, known.repository, known.connection, known.lacks_connection) == (
+        "gitlab",
+        "acme/shop",
+        "key",
+        False,
+    )
     public = source_of({"git_repository": "acme/shop", "source_type": GITHUB, "source_id": 0}, {})
-    assert (public.repository, public.connection, public.is_located) == ("acme/shop", None, True)
+    assert (public.repository, public.connection) == ("acme/shop", None)
 
 
 @pytest.mark.parametrize(
