@@ -234,6 +234,8 @@ QUESTIONS = [
     ("read a file from the repository", "tools/get_file.md"),
     ("CORS", "authentication.md"),
     ("uptime", "tools/get_app_health.md"),
+    ("how is health judged", "health.md"),
+    ("PROBE_NETWORKS", "health.md"),
     ("make an operator", "running.md"),
     ("I forgot my password", "signing-in.md"),
     ("invite somebody by e-mail", "signing-in.md"),
