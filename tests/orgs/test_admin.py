@@ -20,7 +20,7 @@ from apps.orgs.models import (
     Template,
     User,
 )
-from tests.factories import Fill, make
+from tests.factories import START, Fill, make
 from tests.operators import (
     LIMITS,
     LISTED,
@@ -126,6 +126,14 @@ def test_facts_are_shown_in_the_words_of_the_field(operator: Client, acme: Fill)
 
 
 # Who may look
+
+
+def test_operators_see_what_is_hidden_and_since_when(operator: Client, acme: Fill) -> None:
+    App.objects.filter(pk=acme.app.pk).update(hidden_at=START, project=None)
+    for page in (list_of(App), f"{list_of(App)}?hidden_at__isempty=0", page_of(acme.app)):
+        assert "March 1, 2026" in operator.get(page).content.decode(), page
+    assert acme.app.name not in operator.get(f"{list_of(App)}?hidden_at__isempty=1").content.decode()
+    assert operator.get(page_of(acme.domain)).status_code == 200
 
 
 def test_somebody_who_is_no_operator_is_sent_to_sign_in(acme: Fill) -> None:
