@@ -187,16 +187,15 @@ def test_a_task_whose_lease_is_lost_writes_nothing(in_thread: Run, diary: Diary)
     assert DBTaskResult.objects.get().exception_class_path == leases.WORKER_LOST
 
 
-def test_what_belongs_to_a_data_dir_is_done_beside_it(in_thread: Run, diary: Diary, tmp_path: Path) -> None:
-    arguments = {"name": "any", "path": str(diary.path), "gate": "beside"}
-    scheduling.every("mine", work.hang, LONG, per_data_dir=True)
+def test_what_belongs_to_a_data_dir_is_done_beside_it(in_thread: Run, tmp_path: Path) -> None:
+    scheduling.every("mine", work.wait_beside, LONG, per_data_dir=True)
     folders = [tmp_path / name for name in ("one", "two")]
     workers = {}
     for folder in folders:
         folder.mkdir()
         workers[data_dirs.id_of(folder)] = in_thread(data_dir=folder)
     wait_until(lambda: Schedule.objects.count() == 2)
-    Schedule.objects.update(arguments=arguments, due_at=timezone.now())
+    Schedule.objects.update(due_at=timezone.now())
     wait_until(lambda: Schedule.objects.exclude(lease=None).count() == 2)
     for row in Schedule.objects.all():
         assert DBTaskResult.objects.get(pk=row.lease).worker_ids == [workers[row.data_dir].id]

@@ -64,6 +64,11 @@ def hang(name: str, path: str, gate: str) -> None:
     write(path, "end", name)
 
 
+@task
+def wait_beside() -> None:
+    gates["beside"].wait(patience())
+
+
 class Told(Exception):
     sentence = "The platform is asleep."
     retry_after: float | None = None
