@@ -160,7 +160,7 @@ class Reader:
 
     def _runtime(self, app: base.App, row: Row) -> base.Runtime | None:
         """None of compose stacks: theirs are containers of several services, of which Dokploy tells no wish."""
-        name = fields.text(row, "appName")
+        name = fields.key(row, "appName")
         if app.kind != "application" or name is None or self._runtimes_are_refused:
             return None
         server = fields.key(row, "serverId")

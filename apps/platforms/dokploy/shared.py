@@ -57,8 +57,9 @@ def _assignment(vault: Row, projects: Collection[str]) -> dict[str, str] | None:
     for assignment in fields.rows(vault, "assignments"):
         project, environments = fields.key(assignment, "projectId"), assignment.get("environmentIds")
         if project in projects and project is not None:
-            narrowed = environments[0] if isinstance(environments, list) and environments else None
-            return {"projectId": project} | ({"environmentId": narrowed} if isinstance(narrowed, str) else {})
+            first = environments[0] if isinstance(environments, list) and environments else None
+            narrowed = fields.key({"environmentId": first}, "environmentId")
+            return {"projectId": project} | ({"environmentId": narrowed} if narrowed else {})
     return None
 
 
@@ -74,7 +75,7 @@ def template_of(row: Row) -> base.Template | None:
         description=cut(base.Template, "description", fields.text(row, "description")) or name,
         version=cut(base.Template, "version", fields.text(row, "version")),
         tags=_tags(row),
-        logo_url=_logo(key, fields.text(row, "logo")),
+        logo_url=_logo(key, fields.key(row, "logo")),
         github_url=fields.url(fields.text(links, "github")),
         website_url=fields.url(fields.text(links, "website")),
         docs_url=fields.url(fields.text(links, "docs")),

@@ -218,3 +218,27 @@ def test_odd_domains_are_left_out_or_put_right(dokploy):
         "xn--mnster-3ya.example.com", "/shop", None, "unknown",
     )  # fmt: skip
     assert (plain.https, plain.port, plain.certificate_type) == (True, 3000, "letsencrypt")
+
+
+def test_an_application_keeps_its_connection_while_the_list_of_them_is_refused(dokploy):
+    fake = dokploy(applications=1)
+    connector = connector_of(fake)
+    connector.read_state()
+    fake.fail("gitProvider.getAll", "forbidden")
+    assert detail_of(fake, connector=connector).app.connection == "provider-1"
+
+
+def test_a_deployment_that_ended_before_it_began_has_no_beginning(dokploy):
+    fake = dokploy(applications=1)
+    fake.rows.deployments[0] |= {"startedAt": "2026-11-02T00:00:00.000Z", "finishedAt": "2026-11-01T00:00:00.000Z"}
+    (told,) = detail_of(fake).deployments
+    assert (told.started_at, told.finished_at.day) == (None, 1)
+
+
+def test_credentials_in_what_people_wrote_are_cut_out(dokploy):
+    fake = dokploy(applications=1)
+    fake.rows.deployments[0]["errorMessage"] = f"fatal: could not read https://user:{CANARY}@git.example.com/x"
+    fake.rows.applications[0]["description"] = "d" * 1100
+    detail = detail_of(fake)
+    assert detail.deployments[0].error_message == "fatal: could not read https://git.example.com/x"
+    assert detail.app.description == "d" * 1000
