@@ -50,7 +50,7 @@ class Answers:
 
     def _organizations(self, query: dict[str, str]) -> list[dict[str, Any]]:
         other = {"id": "org-other", "name": "Other", "members": [{"role": "owner"}]}
-        mine = dict(self.rows.organization)
+        mine: dict[str, Any] = dict(self.rows.organization)
         if self.numbers >= (0, 28):
             mine["members"] = [{"userId": "user-1", "role": self.rows.role}]
         return [other, mine]
@@ -140,11 +140,11 @@ class Answers:
 
     def _providers(self, query: dict[str, str]) -> list[dict[str, Any]]:
         tells = self.numbers >= (0, 29)
-        github = {"githubId": "gh-1", "githubUrl": "https://github.com"}
+        github: dict[str, Any] = {"githubId": "gh-1", "githubUrl": "https://github.com"}
         github |= {"isConfigured": True} if tells else SECRET_ACCOUNT
-        gitlab = {"gitlabId": "gl-1", "gitlabUrl": "https://gitlab.example.com"}
+        gitlab: dict[str, Any] = {"gitlabId": "gl-1", "gitlabUrl": "https://gitlab.example.com"}
         gitlab |= {"isConfigured": False} if tells else {"accessToken": None, "refreshToken": None, "secret": CANARY}
-        bitbucket = {"bitbucketId": "bb-1", "bitbucketUsername": "acme-bot"}
+        bitbucket: dict[str, Any] = {"bitbucketId": "bb-1", "bitbucketUsername": "acme-bot"}
         bitbucket |= {"isConfigured": False} if tells else {"appPassword": CANARY}
         none = {"github": None, "gitlab": None, "bitbucket": None, "gitea": None}
         return [

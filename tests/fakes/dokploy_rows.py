@@ -72,7 +72,7 @@ class Rows:
         return f"{prefix}-{next(self._numbers):05d}"
 
     def add_project(self) -> dict[str, Any]:
-        project = {
+        project: dict[str, Any] = {
             "projectId": self.id("project"), "name": f"Project {len(self.projects) + 1}", "description": None,
             "createdAt": self.moment(), "organizationId": self.organization["id"],
             "env": f"DATABASE_URL=postgres://u:{CANARY}@db/x\n", "projectTags": [],
