@@ -15,7 +15,7 @@ MAX_REFERENCES = 20
 ENCRYPTED = "enc:v1:"  # how Dokploy begins what it has encrypted, where it does not decrypt it again
 
 # A key, and after `=` or `: ` a value: in quotes (of which each may be escaped in itself), else to a # or the line's
-# end. An opening quote may follow on a later line, but a key may not end on one.
+# end. An opening quote may follow on a later line. Stricter than dotenv in one thing: there the `=` may as well.
 BINDING = re.compile(
     r"""
     ^[^\S\n]* (?:export\s+)? (?P<key>[A-Za-z0-9_.-]+) (?: [^\S\n]*=\s*? | :\s+? )
