@@ -1,0 +1,22 @@
+"""Which connector reads a platform: the one place that knows the systems."""
+
+from apps.net.encryption import DecryptionError, decrypt_credential
+from apps.orgs.models import Platform
+from apps.platforms.connector import Connector, UpstreamError
+from apps.platforms.models import PlatformConnection
+
+KEY_NOT_READABLE = (
+    "None of ENCRYPTION_KEYS fits the key that is stored for this platform. Add the one that it was stored with, or "
+    "connect the platform anew."
+)
+
+
+def connector_of(connection: PlatformConnection) -> Connector:
+    """Raises UpstreamError where its key cannot be decrypted or its address may not be reached."""
+    try:
+        key = decrypt_credential(connection.encrypted_key)
+    except DecryptionError:
+        raise UpstreamError(KEY_NOT_READABLE, is_permanent=True) from None
+    return connector_for(
+        connection.platform.kind, connection.base_url, key, reads_previews=connection.reads_previews
+    )

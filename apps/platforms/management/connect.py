@@ -1,0 +1,79 @@
+"""What connect_dokploy and connect_coolify have in common."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.orgs.management.named import organization_named
+from apps.platforms.connecting import ADVICE, MAX_KEY, Kind, NotConnected, Wanted, store, try_key
+from apps.platforms.connector import Identity, UpstreamError
+from apps.platforms.models import PlatformConnection
+from apps.platforms.snapshot.hiding import TooManyDeletions
+from apps.platforms.sync.run import Outcome, sentence_of, sync_platform
+
+
+class ConnectCommand(BaseCommand):
+    """Checks a key, stores it encrypted, and syncs for the first time. The key comes from a file, never from argv."""
+
+    kind: Kind
+    key_option: str
+    key_help: str
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--org", required=True, metavar="SLUG", help="the organization's slug or its id")
+        parser.add_argument("--url", required=True, help="the platform's address, such as https://deploy.example.com")
+        parser.add_argument(self.key_option, required=True, metavar="FILE", dest="key_file", help=self.key_help)
+        parser.add_argument("--name", default="default", help="where an organization has several of one kind")
+
+    def handle(self, *, org: str, url: str, key_file: str, name: str, **options: Any) -> None:
+        wanted = Wanted(
+            organization=organization_named(org), kind=self.kind, base_url=url, key=_read(key_file), name=name,
+            reads_previews=bool(options.get("previews")),
+        )  # fmt: skip
+        try:
+            identity = try_key(wanted)
+            self._tell(identity)
+            connection = store(wanted, identity)
+        except (NotConnected, UpstreamError) as error:
+            raise CommandError(f"Nothing was stored. {error}") from None
+        self.stdout.write("The key is stored, encrypted. Reading everything for the first time ...")
+        self._sync(connection)
+
+    def _tell(self, identity: Identity) -> None:
+        role = f", as {identity.role}" if identity.role else ""
+        name = self.kind.title()
+        self.stdout.write(f"{name} {identity.version}: the key is for {identity.organization_name}{role}.")
+        if identity.can_write:
+            self.stderr.write(f"Warning: {ADVICE[self.kind]}")
+
+    def _sync(self, connection: PlatformConnection) -> None:
+        try:
+            outcome = sync_platform(connection.pk)
+        except (UpstreamError, TooManyDeletions) as error:
+            raise CommandError(f"Nothing was read: {sentence_of(error)} A worker will try again.") from None
+        for line in lines_of(outcome):
+            self.stdout.write(line)
+
+
+def lines_of(outcome: Outcome) -> list[str]:
+    """What a sync brought, for people."""
+    lines = [f"{outcome.read} of {outcome.apps} applications read, with {outcome.calls} calls: {outcome.changes}."]
+    if outcome.problem:
+        lines.append(outcome.problem)
+    if outcome.left_out:
+        kinds = ", ".join(f"{count} {name}" for name, count in sorted(outcome.left_out.items()))
+        lines.append(f"Left out, because they cannot be kept: {kinds}.")
+    return [*lines, f"From now on a worker (manage.py worker) syncs it every {outcome.period} seconds."]
+
+
+def _read(file: str) -> str:
+    """Raises CommandError; what was read is in no message."""
+    try:
+        if file == "-":
+            return sys.stdin.read(MAX_KEY + 2)
+        with Path(file).open(encoding="utf-8") as opened:
+            return opened.read(MAX_KEY + 2)
+    except (OSError, UnicodeDecodeError):
+        raise CommandError(f"{file} cannot be read as text.") from None

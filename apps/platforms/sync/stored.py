@@ -1,0 +1,76 @@
+"""What is stored of a platform, as far as a sync has to know it: which details are due, and what stays as it is."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from apps.orgs.models import App, Deployment, Domain, EnvVarName, Platform, Preview
+from apps.platforms.snapshot import base
+from apps.platforms.snapshot.differences import BATCH
+
+
+@dataclass(frozen=True, slots=True)
+class StoredApp:
+    status: str
+    upstream_status: str | None
+    is_hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """By the platform's own keys. `preview_domains`: the application of each domain that is a preview's."""
+
+    apps: dict[str, StoredApp] = field(default_factory=dict)
+    with_previews: frozenset[str] = frozenset()
+    preview_domains: dict[str, str] = field(default_factory=dict)
+
+
+def stored_of(platform: Platform) -> Stored:
+    apps = App.objects.filter(platform=platform, external_id__isnull=False)
+    columns = apps.values_list("external_id", "status", "upstream_status", "hidden_at")
+    previews = Preview.objects.filter(platform=platform).values_list("app__external_id", flat=True)
+    domains = Domain.objects.filter(platform=platform, preview__isnull=False)
+    return Stored(
+        apps={key: StoredApp(status, upstream, hidden is not None) for key, status, upstream, hidden in columns},
+        with_previews=frozenset(previews.distinct()),
+        preview_domains=dict(domains.values_list("external_id", "app__external_id")),
+    )
+
+
+def apps_with_news(platform: Platform, deployments: Iterable[base.Deployment]) -> set[str]:
+    """The keys of applications with a deployment that is not stored, or stored with another status."""
+    news: set[str] = set()
+    for some in _batches(deployments):
+        rows: QuerySet[Deployment] = Deployment.objects.filter(platform=platform)
+        rows = rows.filter(external_id__in=[deployment.key for deployment in some])
+        known = dict(rows.values_list("external_id", "status"))
+        news.update(deployment.app for deployment in some if known.get(deployment.key) != deployment.status)
+    return news
+
+
+def shared_variables(platform: Platform) -> list[base.Variable]:
+    """Those of environments and projects."""
+    rows = EnvVarName.objects.filter(platform=platform, app__isnull=True).select_related("environment", "project")
+    return [
+        base.Variable(
+            name=row.name,
+            scope=row.scope,
+            environment=row.environment.external_id if row.environment else None,
+            project=row.project.external_id if row.project else None,
+            references=tuple(row.references),
+            updated_at=row.updated_at,
+        )
+        for row in rows
+    ]
+
+
+def _batches(deployments: Iterable[base.Deployment]) -> Iterator[list[base.Deployment]]:
+    some: list[base.Deployment] = []
+    for deployment in deployments:
+        some.append(deployment)
+        if len(some) == BATCH:
+            yield some
+            some = []
+    if some:
+        yield some
