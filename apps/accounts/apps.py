@@ -13,12 +13,14 @@ class AccountsConfig(AppConfig):
         from django.contrib.auth.signals import user_logged_in
 
         from apps.accounts import sessions
+        from apps.jobs import scheduling
         from apps.web import surfaces
         from apps.web.errors import respond_with_page
 
         account = surfaces.Surface("account", respond_with_page, is_page=True)
         surfaces.add(account, prefixes=("/account/", "/admin/"))
         user_logged_in.connect(sessions.begin, dispatch_uid="apps.accounts.sessions")
+        scheduling.every("prune:sessions", "apps.accounts.tasks.prune", scheduling.DAY)
 
 
 class AdminConfig(DjangoAdminConfig):

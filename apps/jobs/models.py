@@ -1,6 +1,7 @@
 """Schedules: what is done again and again, once in each period wherever there are workers."""
 
 from django.db import models
+from django.utils import timezone
 
 
 class Schedule(models.Model):
@@ -14,6 +15,13 @@ class Schedule(models.Model):
     task = models.CharField(max_length=200, help_text="The task's import path.")
     arguments = models.JSONField(default=dict, blank=True)
     period = models.PositiveIntegerField(help_text="Seconds between the beginnings of two runs.")
+    data_dir = models.CharField(
+        max_length=32,
+        default="",
+        blank=True,
+        editable=False,
+        help_text="The id of the DATA_DIR that it belongs to; empty where any worker may do it.",
+    )
     due_at = models.DateTimeField()
     is_paused = models.BooleanField(default=False)
     lease_until = models.DateTimeField(null=True, editable=False)
@@ -28,3 +36,8 @@ class Schedule(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a worker is at it, as far as its lease tells."""
+        return self.lease_until is not None and self.lease_until > timezone.now()

@@ -9,6 +9,7 @@ class OAuthMcpConfig(AppConfig):
     verbose_name = "Access"
 
     def ready(self) -> None:
+        from apps.jobs import scheduling
         from apps.oauthmcp.errors import respond_to
         from apps.web import surfaces
         from apps.web.errors import respond_with_page
@@ -19,3 +20,5 @@ class OAuthMcpConfig(AppConfig):
         surfaces.add(authorize, prefixes=("/api/auth/mcp/authorize",))
         metadata = surfaces.Surface("metadata", respond_with_page, any_origin=True, needs_https=False)
         surfaces.add(metadata, prefixes=("/.well-known/", "/api/auth/.well-known/"))
+
+        scheduling.every("prune:tokens", "apps.oauthmcp.tasks.prune", scheduling.DAY)

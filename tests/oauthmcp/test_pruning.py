@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.net.encryption import hash_of
-from apps.oauthmcp.management.commands import cleartokens
+from apps.oauthmcp import pruning
 from apps.oauthmcp.models import (
     DOCS_CLIENT,
     AccessToken,
@@ -163,7 +163,7 @@ def test_a_client_outlives_its_last_authorization(client: Application, member: M
 def test_many_rows_go_in_small_transactions(
     client: Application, member: Membership, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cleartokens, "BATCH", 10)
+    monkeypatch.setattr(pruning, "BATCH", 10)
     authorization = make_authorization(client, member)
     fields = {"user": member.user, "application": client, "authorization": authorization, "expires": ago(days=2)}
     rows = [AccessToken(token_checksum=str(number), **fields) for number in range(35)]

@@ -17,6 +17,16 @@ class Migration(migrations.Migration):
                 ("task", models.CharField(help_text="The task's import path.", max_length=200)),
                 ("arguments", models.JSONField(blank=True, default=dict)),
                 ("period", models.PositiveIntegerField(help_text="Seconds between the beginnings of two runs.")),
+                (
+                    "data_dir",
+                    models.CharField(
+                        blank=True,
+                        default="",
+                        editable=False,
+                        help_text="The id of the DATA_DIR that it belongs to; empty where any worker may do it.",
+                        max_length=32,
+                    ),
+                ),
                 ("due_at", models.DateTimeField()),
                 ("is_paused", models.BooleanField(default=False)),
                 ("lease_until", models.DateTimeField(editable=False, null=True)),

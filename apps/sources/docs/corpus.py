@@ -68,6 +68,14 @@ def prepare() -> int:
     return _docs().pages()
 
 
+def refresh() -> str | None:
+    """Look at the directories now, and wait until the index is up to date; what is wrong with them, if something is."""
+    upkeep = _docs().upkeep
+    upkeep.refresh()
+    upkeep.wait()
+    return upkeep.problem
+
+
 def indexed_at() -> datetime | None:
     """When the index that answers now was built; None before the first search or `prepare`."""
     try:

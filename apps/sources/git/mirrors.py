@@ -3,6 +3,7 @@
 mirrors/<digest of url and key>/
   lock                one fetch at a time, across processes
   current → g-…       a bare repository; `stamps/` in it says what was fetched when
+  asked/              what was asked for lately (recency.py)
   g-…                 the one before stays until the next one, for readers that are still in it
 """
 
@@ -19,7 +20,7 @@ from pathlib import Path
 import pygit2
 from django.conf import settings
 
-from apps.sources.git import integrity, stamps
+from apps.sources.git import integrity, recency, stamps
 from apps.sources.git.fetch import (
     Command,
     FetchFailed,
@@ -65,6 +66,7 @@ class Mirror:
         destination = https_only(url)
         self.url = destination.url
         self.folder = settings.DATA_DIR / "mirrors" / digest(f"{key}\0{self.url}")
+        self._key = key
         self._organization = key.partition(":")[0]
         self._host = Host(settings.DATA_DIR / "mirrors", destination.host)
 
@@ -101,10 +103,16 @@ class Mirror:
             known = self.known(ref)
         if known is None:
             raise unavailable()
+        recency.note(self.folder, recency.Asked(self.url, self._key, ref))
         generation, stamp = known
         if not stamp.is_fresh:
             _single_flight.start((self.folder, ref), lambda: self._refresh(ref))
         return ResolvedRef(generation, stamp.commit, stamp.is_stale)
+
+    def refresh(self, ref: str) -> None:
+        """Fetches a known ref that is not fresh, and waits for it; a failure is in the log and in its stamp."""
+        with suppress(Exception):  # the flight has told it
+            _single_flight.start((self.folder, ref), lambda: self._refresh(ref)).result()
 
     def known(self, ref: str) -> tuple[Path, Stamp] | None:
         generation = self.generation()
