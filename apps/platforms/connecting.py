@@ -58,8 +58,8 @@ def try_key(wanted: Wanted, connect: Connect = connector_for) -> Identity:
     return connector.identify()
 
 
-def store(wanted: Wanted, identity: Identity) -> PlatformConnection:
-    """Makes the platform or gives it a new key, and lets it be synced from now on. Raises NotConnected."""
+def store(wanted: Wanted, identity: Identity, *, at_once: bool = False) -> PlatformConnection:
+    """Makes the platform or gives it a new key, and lets a worker sync it from now on. Raises NotConnected."""
     with transaction.atomic():
         platform, _ = Platform.objects.get_or_create(
             organization=wanted.organization, kind=wanted.kind, name=wanted.name
@@ -78,7 +78,7 @@ def store(wanted: Wanted, identity: Identity) -> PlatformConnection:
                 "last_error": None,
             },
         )
-        schedule_sync(platform.pk)
+        schedule_sync(platform.pk, at_once=at_once)
     return connection
 
 

@@ -20,3 +20,8 @@ def connector_of(connection: PlatformConnection) -> Connector:
     return connector_for(
         connection.platform.kind, connection.base_url, key, reads_previews=connection.reads_previews
     )
+
+
+def connector_for(kind: str, base_url: str, key: str, *, reads_previews: bool = False) -> Connector:
+    """Raises UpstreamError where the address may not be reached."""
+    raise NotImplementedError

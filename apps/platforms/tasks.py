@@ -1,7 +1,11 @@
 """What happens in the background: syncing each platform that has a connection."""
 
+from datetime import timedelta
+
+from django.utils import timezone
 from django_tasks import task
 
+from apps.jobs.models import Schedule
 from apps.jobs.scheduling import schedule, unschedule
 from apps.platforms.models import PlatformConnection
 from apps.platforms.sync.run import STATE_PERIOD, sync_platform
@@ -20,5 +24,11 @@ def schedule_name(platform_id: int) -> str:
     return f"platform:{platform_id}"
 
 
-def schedule_sync(platform_id: int, period: int = STATE_PERIOD) -> None:
-    schedule(schedule_name(platform_id), sync, {"platform_id": platform_id}, period)
+def schedule_sync(platform_id: int, period: int = STATE_PERIOD, *, at_once: bool = False) -> None:
+    schedule(schedule_name(platform_id), sync, {"platform_id": platform_id}, period, at_once=at_once)
+
+
+def put_off(platform_id: int, seconds: float) -> None:
+    """The next sync is due in so many seconds: somebody else does one now."""
+    due_at = timezone.now() + timedelta(seconds=seconds)
+    Schedule.objects.filter(name=schedule_name(platform_id)).update(due_at=due_at)

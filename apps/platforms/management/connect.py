@@ -11,7 +11,10 @@ from apps.platforms.connecting import ADVICE, MAX_KEY, Kind, NotConnected, Wante
 from apps.platforms.connector import Identity, UpstreamError
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot.hiding import TooManyDeletions
-from apps.platforms.sync.run import Outcome, sentence_of, sync_platform
+from apps.platforms.sync.run import STATE_PERIOD, Outcome, sentence_of, sync_platform
+from apps.platforms.tasks import put_off, schedule_sync
+
+FIRST_SYNC = 3600.0  # seconds for which workers leave it to this command
 
 
 class ConnectCommand(BaseCommand):
@@ -49,10 +52,16 @@ class ConnectCommand(BaseCommand):
             self.stderr.write(f"Warning: {ADVICE[self.kind]}")
 
     def _sync(self, connection: PlatformConnection) -> None:
+        period = STATE_PERIOD
+        put_off(connection.pk, FIRST_SYNC)
         try:
             outcome = sync_platform(connection.pk)
+            period = outcome.period
         except (UpstreamError, TooManyDeletions) as error:
             raise CommandError(f"Nothing was read: {sentence_of(error)} A worker will try again.") from None
+        finally:
+            schedule_sync(connection.pk, period)
+            put_off(connection.pk, period)
         for line in lines_of(outcome):
             self.stdout.write(line)
 
