@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 
-from apps.jobs.scheduling import unschedule
 from apps.net.encryption import encrypt_credential
 from apps.orgs.models import Organization, Platform
 from apps.platforms.connector import Connector, Identity
 from apps.platforms.connectors import connector_for
 from apps.platforms.models import PlatformConnection
-from apps.platforms.tasks import schedule_name, schedule_sync
+from apps.platforms.sync.run import STATE_PERIOD
+from apps.platforms.tasks import schedule_sync
 
 MAX_KEY = 4096  # characters
 Kind = Literal["dokploy", "coolify"]
@@ -62,7 +62,8 @@ def store(wanted: Wanted, identity: Identity, *, at_once: bool = False) -> Platf
     """Makes the platform or gives it a new key, and lets a worker sync it from now on. Raises NotConnected."""
     with transaction.atomic():
         platform, _ = Platform.objects.get_or_create(
-            organization=wanted.organization, kind=wanted.kind, name=wanted.name
+            organization=wanted.organization, kind=wanted.kind, name=wanted.name,
+            defaults={"sync_period": STATE_PERIOD},
         )
         _refuse_other_organization(platform, identity)
         connection, _ = PlatformConnection.objects.update_or_create(
@@ -80,13 +81,6 @@ def store(wanted: Wanted, identity: Identity, *, at_once: bool = False) -> Platf
         )
         schedule_sync(platform.pk, at_once=at_once)
     return connection
-
-
-def disconnect(platform_id: int) -> None:
-    """Forgets the key. The rows stay, with their age."""
-    with transaction.atomic():
-        PlatformConnection.objects.filter(pk=platform_id).delete()
-        unschedule(schedule_name(platform_id))
 
 
 def clean_address(address: str) -> str:

@@ -1,7 +1,6 @@
 """Which connector reads a platform: the one place that knows the systems."""
 
 from apps.net.encryption import DecryptionError, decrypt_credential
-from apps.orgs.models import Platform
 from apps.platforms.connector import Connector, UpstreamError
 from apps.platforms.models import PlatformConnection
 

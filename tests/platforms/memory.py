@@ -160,6 +160,8 @@ class MemoryConnector:
 
 def connected(slug: str = "acme", kind: str = "dokploy", name: str = "default") -> PlatformConnection:
     platform = manifest_platform(slug, kind=kind, name=name)
+    platform.sync_period = 60
+    platform.save()
     return PlatformConnection.objects.create(
         platform=platform, base_url="https://deploy.example.com", encrypted_key=encrypt_credential(KEY),
         organization_key=IDENTITY.organization_key, organization_name=IDENTITY.organization_name,

@@ -1,15 +1,31 @@
 """A platform is synced in two lanes: what is read, what stays as it is, and what operators are told."""
 
 import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection as database
-from django.test.utils import CaptureQueriesContext
 
-from apps.orgs.models import App, DataVersion, Deployment, Domain, EdgeFact, EnvVarName, Platform, Preview, RuntimeFact
-from apps.platforms.connector import Identity, UpstreamError
+from apps.orgs.models import (
+    App,
+    DataVersion,
+    Deployment,
+    Domain,
+    EdgeFact,
+    EnvVarName,
+    OrgSecretName,
+    Platform,
+    Preview,
+    RuntimeFact,
+    SourceConnection,
+    Template,
+)
+from apps.platforms.connector import Identity, State, UpstreamError
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.hiding import TooManyDeletions
@@ -37,11 +53,20 @@ def refused(connection: PlatformConnection, memory: Memory, error: type[Exceptio
     return caught.value
 
 
-def writes(call: Any) -> list[str]:
-    with CaptureQueriesContext(database) as captured:
+def rows_written(call: Callable[[], object]) -> Counter[str]:
+    """How many, by table."""
+    written: Counter[str] = Counter()
+
+    def count(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        result = execute(sql, params, many, context)
+        words = sql.split()
+        if words[0] in ("INSERT", "UPDATE", "DELETE") and context["cursor"].rowcount:
+            written[words[1 if words[0] == "UPDATE" else 2].strip('"')] += context["cursor"].rowcount
+        return result
+
+    with database.execute_wrapper(count):
         call()
-    statements = [query["sql"] for query in captured.captured_queries]
-    return [sql for sql in statements if sql.split()[0] in ("INSERT", "UPDATE", "DELETE")]
+    return written
 
 
 def visible() -> set[str]:
@@ -68,8 +93,6 @@ def test_details_are_read_four_at_once_and_no_more() -> None:
         connectors.append(memory.connector)
         return connectors[0]
 
-    import threading
-
     together = threading.Barrier(4, timeout=5)
     memory.on_detail = lambda key: together.wait() and None
     sync_platform(connected().pk, connect=connect)
@@ -80,9 +103,8 @@ def test_an_unchanged_sync_writes_no_row_of_the_organization() -> None:
     connection, memory = connected(), Memory.of(12)
     sync(connection, memory)
     version = DataVersion.objects.values_list("data_version", flat=True).get()
-    statements = writes(lambda: sync(connection, memory))
-    tables = {sql.split()[1 if sql.startswith("UPDATE") else 2].strip('"') for sql in statements}
-    assert tables <= {"orgs_platform", "orgs_organization", "platforms_platformconnection"}
+    tables = set(rows_written(lambda: sync(connection, memory)))
+    assert tables == {"orgs_platform", "orgs_organization", "platforms_platformconnection"}
     assert DataVersion.objects.values_list("data_version", flat=True).get() == version
 
 
@@ -147,7 +169,7 @@ def test_an_application_that_cannot_be_read_keeps_its_rows_and_their_age() -> No
     sync(connection, memory)
     before = connection.platform.last_sync_at
     memory.errors[key_of(1)] = UpstreamError("It hung.")
-    memory.variables = {key: ("OTHER",) for key in memory.apps}
+    memory.variables = dict.fromkeys(memory.apps, ("OTHER",))
     outcome = sync(connection, memory)
     assert (outcome.read, outcome.failed) == (3, 1)
     names = EnvVarName.objects.order_by("sort_key").values_list("name", flat=True)
@@ -178,36 +200,29 @@ def test_previews_and_their_domains_stay_until_their_application_is_read(tells_d
 
 def test_a_list_that_was_refused_is_unknown_and_not_empty() -> None:
     connection, memory = connected(), Memory.of(2)
-    names = {"connections", "secrets", "templates", "variables"}
     plain = MemoryConnector.read_state
 
-    def read_state(self: MemoryConnector) -> Any:
-        import dataclasses
-
-        given = base.Variable(name="SHARED", scope="environment", environment="e"), base.Secret(name="S")
-        state = plain(self)
+    def read_state(self: MemoryConnector) -> State:
         if memory.unread:
-            return dataclasses.replace(state, unread=frozenset(names))
-        git = base.Connection(key="gh", type="github", name="GitHub")
-        template = base.Template(key="t", name="T", description="D")
-        return dataclasses.replace(
-            state, variables=given[:1], secrets=given[1:], connections=(git,), templates=(template,)
+            return plain(self)
+        return replace(
+            plain(self),
+            variables=(base.Variable(name="SHARED", scope="environment", environment="e"),),
+            secrets=(base.Secret(name="S"),),
+            connections=(base.Connection(key="gh", type="github", name="GitHub"),),
+            templates=(base.Template(key="t", name="T", description="D"),),
         )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MemoryConnector, "read_state", read_state)
         sync(connection, memory)
-        platform = connection.platform
-        kept = {model: model.objects.filter(platform=platform).count() for model in (EnvVarName,)}
-        memory.unread = frozenset(names)
+        assert EnvVarName.objects.count() == 5
+        memory.unread = frozenset({"connections", "secrets", "templates", "variables"})
         memory.variables[key_of(0)] = ()
         sync(connection, memory)
-    assert kept[EnvVarName] == 5
     assert EnvVarName.objects.count() == 3  # those of the first application are known, and gone
     assert EnvVarName.objects.filter(environment__isnull=False).count() == 1
-    organization = platform.organization
-    assert organization.orgsecretname_set.count() == 1
-    assert platform.organization.sourceconnection_set.count() == 1
+    assert OrgSecretName.objects.count() == SourceConnection.objects.count() == Template.objects.count() == 1
 
 
 @pytest.mark.parametrize("in_detail", [False, True])

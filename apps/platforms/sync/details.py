@@ -128,9 +128,10 @@ class _Budget:
             return False
         if self.limit.calls is None:
             return True
-        made = self.connector.calls - self.calls_before
-        each = max(1.0, made / max(1, self.done + running))
-        return made + (running + 1) * each <= self.limit.calls
+        if not self.done:  # nobody knows yet what one takes
+            return running < min(MAX_AT_ONCE, self.limit.calls)
+        each = max(1.0, (self.connector.calls - self.calls_before) / self.done)  # those under way are among the calls
+        return (self.done + running + 1) * each <= self.limit.calls
 
 
 def _read(connector: Connector, app: base.AppState) -> Detail | UpstreamError:

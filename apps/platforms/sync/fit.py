@@ -13,10 +13,11 @@ from apps.platforms.snapshot.fields import fields_of
 MAX_ROUNDS = 10  # what is left out takes what refers to it along: an application, its previews, their domains
 
 
-def fitted(snapshot: base.Snapshot, rows: Rows = {}) -> tuple[base.Snapshot, Counter[str]]:
+def fitted(snapshot: base.Snapshot, rows: Rows) -> tuple[base.Snapshot, Counter[str]]:
     """The snapshot without what is wrong, and how many records of each collection were left out.
 
-    `rows`: what is stored, which records may refer to. A field that may be empty is emptied; else the record goes. Its stored rows stay: they are unread, not gone.
+    `rows`: what is stored, which records may refer to. A field that may be empty is emptied; else the record goes.
+    Its stored rows stay: they are unread, not gone.
     """
     snapshot, left_out = _with_environments_that_fit(snapshot)
     for _ in range(MAX_ROUNDS):
@@ -62,7 +63,8 @@ def _without(snapshot: base.Snapshot, problems: Iterable[Problem], left_out: Cou
 
 def _emptied(record: Any, names: set[str]) -> Any:
     """The record with None in these fields; None where one of them must be given, or was empty."""
-    fields = fields_of(type(record))
+    kind: type = type(record)
+    fields = fields_of(kind)
     for name in names:
         if name not in fields or fields[name].is_required or fields[name].default is not None:
             return None

@@ -3,8 +3,10 @@
 import logging
 import math
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -31,6 +33,7 @@ STATE_PERIOD = 60  # seconds
 SHARE_OF_DETAILS = 4  # at least one call in so many is for details, however many the state takes
 SHARE_OF_PERIOD = 0.7  # after that no detail is begun, so that the next state is read in time
 MAX_NAMES = 100  # of applications, for whoever has to confirm that they go
+MAX_PLACES = 6
 PROGRESS_EVERY = 1.0  # seconds
 OTHER_ORGANIZATION = "The key is now for another organization. Connect the platform anew."
 OUR_FAULT = "Porthole itself failed ({}). Its log says more."
@@ -219,6 +222,8 @@ def _detail_period(period: int, outcome: Outcome) -> int | None:
 def _note_failure(connection: PlatformConnection, error: Exception, duration_ms: int) -> None:
     sentence = sentence_of(error)
     fields = {"platform": connection.pk, "reason": sentence, "exception": type(error).__name__}
+    if not isinstance(error, UpstreamError | TooManyDeletions):
+        fields["where"] = places_in(error)
     logger.warning("A platform could not be synced.", extra={"fields": fields})
     changes: dict[str, Any] = {"last_error": sentence[:300], "last_duration_ms": duration_ms, "progress": None}
     if isinstance(error, TooManyDeletions):
@@ -239,6 +244,12 @@ def sentence_of(error: Exception) -> str:
             "confirm it; until then everything stays as it is."
         )
     return OUR_FAULT.format(type(error).__name__)
+
+
+def places_in(error: BaseException) -> list[str]:
+    """Where it was raised, the innermost place last: without its words, which may quote what was received."""
+    frames = traceback.extract_tb(error.__traceback__)[-MAX_PLACES:]
+    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def _note(connection: PlatformConnection, **changes: Any) -> None:
