@@ -1,13 +1,18 @@
 """Which connector reads a platform: the one place that knows the systems."""
 
 from apps.net.encryption import DecryptionError, decrypt_credential
+from apps.net.http import HttpError
 from apps.platforms.connector import Connector, UpstreamError
+from apps.platforms.coolify.connector import CoolifyConnector
+from apps.platforms.dokploy.connector import DokployConnector
 from apps.platforms.models import PlatformConnection
 
 KEY_NOT_READABLE = (
     "None of ENCRYPTION_KEYS fits the key that is stored for this platform. Add the one that it was stored with, or "
     "connect the platform anew."
 )
+NOT_AN_ADDRESS = "The platform's URL is no address that may be reached from here."
+NOT_A_KEY = "The key has characters that no header can carry."
 
 
 def connector_of(connection: PlatformConnection) -> Connector:
@@ -16,11 +21,16 @@ def connector_of(connection: PlatformConnection) -> Connector:
         key = decrypt_credential(connection.encrypted_key)
     except DecryptionError:
         raise UpstreamError(KEY_NOT_READABLE, is_permanent=True) from None
-    return connector_for(
-        connection.platform.kind, connection.base_url, key, reads_previews=connection.reads_previews
-    )
+    return connector_for(connection.platform.kind, connection.base_url, key, reads_previews=connection.reads_previews)
 
 
 def connector_for(kind: str, base_url: str, key: str, *, reads_previews: bool = False) -> Connector:
-    """Raises UpstreamError where the address may not be reached."""
-    raise NotImplementedError
+    """Raises UpstreamError where the address is none. Nothing is called yet."""
+    try:
+        if kind == "coolify":
+            return CoolifyConnector(base_url, key, reads_previews=reads_previews)
+        return DokployConnector(base_url, key)
+    except HttpError:
+        raise UpstreamError(NOT_AN_ADDRESS, is_permanent=True) from None
+    except ValueError:
+        raise UpstreamError(NOT_A_KEY, is_permanent=True) from None

@@ -1,0 +1,1 @@
+"""The connector for Coolify, against a fake one."""
