@@ -1,7 +1,6 @@
 """Connecting an organization to its platform: the key is tried, stored encrypted, and never shown again."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -11,7 +10,7 @@ from django.db import transaction
 
 from apps.net.encryption import encrypt_credential
 from apps.orgs.models import Organization, Platform
-from apps.platforms.connector import Connector, Identity
+from apps.platforms.connector import Identity
 from apps.platforms.connectors import connector_for
 from apps.platforms.models import PlatformConnection
 from apps.platforms.sync.run import STATE_PERIOD
@@ -48,13 +47,10 @@ class Wanted:
     reads_previews: bool = False
 
 
-Connect = Callable[..., Connector]
-
-
-def try_key(wanted: Wanted, connect: Connect = connector_for) -> Identity:
+def try_key(wanted: Wanted) -> Identity:
     """Asks the platform whose key it is. Raises NotConnected or UpstreamError; nothing is stored."""
     address, key = clean_address(wanted.base_url), clean_key(wanted.key)
-    connector = connect(wanted.kind, address, key, reads_previews=wanted.reads_previews)
+    connector = connector_for(wanted.kind, address, key, reads_previews=wanted.reads_previews)
     return connector.identify()
 
 
@@ -62,7 +58,9 @@ def store(wanted: Wanted, identity: Identity, *, at_once: bool = False) -> Platf
     """Makes the platform or gives it a new key, and lets a worker sync it from now on. Raises NotConnected."""
     with transaction.atomic():
         platform, _ = Platform.objects.get_or_create(
-            organization=wanted.organization, kind=wanted.kind, name=wanted.name,
+            organization=wanted.organization,
+            kind=wanted.kind,
+            name=wanted.name,
             defaults={"sync_period": STATE_PERIOD},
         )
         _refuse_other_organization(platform, identity)

@@ -28,7 +28,7 @@ class ConnectForm(forms.Form):
         help_text="Stored encrypted, and never shown again.",
     )
     name = forms.CharField(
-        max_length=100, initial="default", help_text="Where an organization has several of one kind, what tells them apart."
+        max_length=100, initial="default", help_text="What tells several platforms of one kind apart."
     )
     reads_previews = forms.BooleanField(
         required=False,
@@ -67,11 +67,11 @@ def connect_view(admin: Any, request: HttpRequest) -> HttpResponse:
         admin.log_change(request, platform, f"Connected to {form.identity.organization_name}.")
         _tell(request, form)
         return HttpResponseRedirect(reverse("admin:orgs_platform_change", args=[platform.pk]))
-    context = {**admin.admin_site.each_context(request), "form": form, "opts": admin.opts, "title": "Connect a platform"}
+    context = admin.admin_site.each_context(request) | {"form": form, "opts": admin.opts, "title": "Connect a platform"}
     return TemplateResponse(request, "admin/orgs/platform/connect.html", context)
 
 
-def _initial(request: HttpRequest) -> dict[str, str]:
+def _initial(request: HttpRequest) -> dict[str, Any]:
     """Of a platform that gets a new key, all but that."""
     number = request.GET.get("platform", "")
     if not number.isdecimal() or len(number) > 18:

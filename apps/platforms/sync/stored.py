@@ -31,10 +31,11 @@ def stored_of(platform: Platform) -> Stored:
     columns = apps.values_list("external_id", "status", "upstream_status", "hidden_at")
     previews = Preview.objects.filter(platform=platform).values_list("app__external_id", flat=True)
     domains = Domain.objects.filter(platform=platform, preview__isnull=False)
+    owners = domains.values_list("external_id", "app__external_id")
     return Stored(
         apps={key: StoredApp(status, upstream, hidden is not None) for key, status, upstream, hidden in columns if key},
         with_previews=frozenset(key for key in previews.distinct() if key),
-        preview_domains={key: app for key, app in domains.values_list("external_id", "app__external_id") if key and app},
+        preview_domains={key: app for key, app in owners if key and app},
     )
 
 
