@@ -26,6 +26,7 @@ from apps.orgs.models import (
     Template,
 )
 from apps.orgs.text import fold
+from apps.orgs.versions import raising_oneself
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _numbers = count(1)
@@ -65,7 +66,7 @@ def fill(slug: str) -> Fill:
             statements.append((sql, params))
             return execute(sql, params, many, context)
 
-        with connection.execute_wrapper(record):
+        with connection.execute_wrapper(record), raising_oneself():
             made = _fill(slug)
         _recorded[slug] = statements, pickle.dumps(made)
         return made

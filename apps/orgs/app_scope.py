@@ -22,7 +22,7 @@ class AppRepository:
 
 
 class AppScope:
-    """An application that was found in its organization (see OrgScope.app)."""
+    """An application that was found in its organization, and is not hidden (see OrgScope.app)."""
 
     COLUMNS = (
         "id", "name", "status", "project_id", "environment_id", "names_skipped", "source_type", "repository", "branch",
@@ -161,6 +161,6 @@ PREVIEW_COLUMNS = (
 )  # fmt: skip
 DEPLOYMENT_COLUMNS = (
     "id", "external_id", "preview_id", "status", "upstream_status", "title", "commit_sha", "commit_message",
-    "branch", "trigger", "created_at", "started_at", "finished_at", "error_message",
+    "branch", "trigger", "created_at", "started_at", "finished_at", "error_message", "dashboard_url",
 )  # fmt: skip
 VARIABLE_COLUMNS = ("id", "name", "scope", "references", "updated_at", "sort_key")

@@ -23,6 +23,18 @@ class Overview:
     platform: dict[str, Any]
 
 
+def visible_apps(organization_id: str) -> QuerySet[App]:
+    """Applications but for the hidden ones, which are no longer there for anybody but operators."""
+    return App.objects.filter(organization_id=organization_id, hidden_at__isnull=True)
+
+
+def of_visible_apps(model: type[Deployment | Domain | Preview], organization_id: str) -> QuerySet[Any]:
+    """Rows that belong to applications. Few of these are hidden, so both databases look for them first."""
+    hidden = App.objects.filter(organization_id=organization_id, hidden_at__isnull=False)
+    rows: QuerySet[Any] = model._default_manager.filter(organization_id=organization_id)
+    return rows.exclude(app_id__in=hidden.values("id"))
+
+
 def overview_of(organization_id: str) -> Overview:
     """Three queries, however many rows there are."""
     return Overview(_organization(organization_id), _apps_by_status(organization_id), _platform(organization_id))
@@ -30,13 +42,13 @@ def overview_of(organization_id: str) -> Overview:
 
 def _organization(organization_id: str) -> dict[str, Any]:
     month_ago = timezone.now() - timedelta(days=30)
-    recent = Deployment.objects.filter(organization_id=organization_id, created_at__gte=month_ago)
+    recent = of_visible_apps(Deployment, organization_id).filter(created_at__gte=month_ago)
     row = Organization.objects.values(
         "id", "name", "slug", "plan", "created_at", "project_limit", "app_limit", "domain_limit", "preview_limit",
         "default_connection_id",
         projects=_count(Project.objects.filter(organization_id=organization_id)),
-        domains=_count(Domain.objects.filter(organization_id=organization_id)),
-        previews=_count(Preview.objects.filter(organization_id=organization_id)),
+        domains=_count(of_visible_apps(Domain, organization_id)),
+        previews=_count(of_visible_apps(Preview, organization_id)),
         deployments_last_30_days=_count(recent),
     ).get(id=organization_id)  # fmt: skip
     return dict(row)
@@ -48,7 +60,7 @@ def _count(rows: QuerySet[Any]) -> Coalesce:
 
 
 def _apps_by_status(organization_id: str) -> dict[str, int]:
-    counted = App.objects.filter(organization_id=organization_id).values_list("status").annotate(Count("id"))
+    counted = visible_apps(organization_id).values_list("status").annotate(Count("id"))
     return dict.fromkeys(Status.values, 0) | dict(counted.order_by())
 
 

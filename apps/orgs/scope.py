@@ -1,6 +1,7 @@
 """OrgScope: what one organization can see. The only door from tools to rows.
 
-Every query starts from this organization's id; ids of other organizations name nothing here.
+Every query starts from this organization's id; ids of other organizations name nothing here. Neither do those of
+applications that are hidden, nor of anything that belongs to one.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ from django.db.models import Count, Q, QuerySet
 
 from apps.orgs.app_scope import AppScope
 from apps.orgs.models import (
-    App,
     Environment,
     OrgSecretName,
     Project,
@@ -20,7 +20,7 @@ from apps.orgs.models import (
     Template,
 )
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.overview import Overview, overview_of
+from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
 
@@ -34,14 +34,14 @@ class OrgScope:
 
     def app(self, app_id: str) -> AppScope:
         """One application of this organization. Raises Missing("application")."""
-        row = App.objects.filter(id=app_id, organization_id=self.organization_id).values(*AppScope.COLUMNS).first()
+        row = visible_apps(self.organization_id).filter(id=app_id).values(*AppScope.COLUMNS).first()
         if row is None:
             raise Missing("application")
         return AppScope(self.organization_id, row)
 
     def apps(self, *, project_id: str | None, environment_id: str | None, status: str | None, query: str) -> Rows:
         """Applications by name. Raises Missing for a project or an environment that is not there."""
-        apps = App.objects.filter(organization_id=self.organization_id)
+        apps = visible_apps(self.organization_id)
         if project_id is not None:
             apps = apps.filter(project_id=self._existing(Project, project_id, "project"))
         if environment_id is not None:
@@ -62,7 +62,8 @@ class OrgScope:
     def _add_environments_and_counts(self, projects: list[Row]) -> None:
         ids = [project["id"] for project in projects]
         counts = dict(
-            App.objects.filter(organization_id=self.organization_id, project_id__in=ids)
+            visible_apps(self.organization_id)
+            .filter(project_id__in=ids)
             .values_list("project_id")
             .annotate(Count("id"))
         )
@@ -153,7 +154,7 @@ MAX_ENVIRONMENTS_SHOWN = 64
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
-    "connection_id", "primary_url", "last_deployed_at", "created_at", "sort_key",
+    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key",
 )  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (

@@ -53,7 +53,7 @@ def ApplicationId() -> IdInput:  # noqa: N802
 def RefInput() -> TextInput:  # noqa: N802
     return TextInput(
         required=False, default=None, min_length=1, max_length=255,
-        help_text="A branch, tag or commit; the application's branch if left out.",
+        help_text="A branch, tag or commit; else the application's branch.",
     )  # fmt: skip
 
 

@@ -83,6 +83,46 @@ def test_sync_manifest_can_only_check(acme_org: Organization, manifest: Path) ->
     assert not Platform.objects.exists()
 
 
+def many(keys: str) -> str:
+    entries = "".join(f"      - {{key: {key}, name: App {key}, source: {{type: upload}}}}\n" for key in keys)
+    return f"version: 1\nprojects:\n  - key: p\n    name: Project\n    apps:\n{entries}"
+
+
+def test_sync_manifest_says_what_would_change_and_changes_nothing(acme_org: Organization, manifest: Path) -> None:
+    assert run("sync_manifest", "acme", str(manifest), "--plan").splitlines() == [
+        "acme: 2 rows created, 0 updated, 0 deleted, if this file is synced. Nothing was written.",
+        "  projects: 1 rows created, 0 updated, 0 deleted",
+        "  apps: 1 rows created, 0 updated, 0 deleted",
+    ]
+    assert not Platform.objects.exists()
+    manifest.write_text(many("abcd"))
+    run("sync_manifest", "acme", str(manifest))
+    manifest.write_text(many("bx"))
+    assert run("sync_manifest", "acme", str(manifest), "--plan").splitlines() == [
+        "acme: 1 rows created, 0 updated, 0 deleted, 3 applications hidden, if this file is synced. "
+        "Nothing was written.",
+        "  apps: 1 rows created, 0 updated, 0 deleted, 3 applications hidden",
+        "  would be hidden: App a",
+        "  would be hidden: App c",
+        "  would be hidden: App d",
+        "It needs --allow-deletions: 3 of 4 applications would be hidden.",
+    ]
+    assert "nothing had changed" not in run("sync_manifest", "acme", str(manifest), "--plan")
+    assert set(App.objects.values_list("external_id", "hidden_at")) == {(key, None) for key in "abcd"}
+
+
+def test_a_manifest_that_shrank_needs_somebody_to_agree(acme_org: Organization, manifest: Path) -> None:
+    manifest.write_text(many("abcd"))
+    run("sync_manifest", "acme", str(manifest))
+    manifest.write_text(many("ab"))
+    with pytest.raises(CommandError, match=r"^Nothing was changed: 2 of 4 applications would be hidden, .*--plan"):
+        run("sync_manifest", "acme", str(manifest))
+    assert not App.objects.filter(hidden_at__isnull=False).exists()
+    told = run("sync_manifest", "acme", str(manifest), "--allow-deletions")
+    assert told == "acme: 0 rows created, 0 updated, 0 deleted, 2 applications hidden.\n"
+    assert run("sync_manifest", "acme", str(manifest)) == "acme: nothing had changed.\n"
+
+
 @pytest.mark.parametrize("command", ["sync_manifest", "export_manifest", "add_member"])
 @pytest.mark.parametrize("name", ["nobody", "org_00000000000000000000000000"])
 def test_an_organization_that_is_not_there_is_told(command: str, name: str) -> None:

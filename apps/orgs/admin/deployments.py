@@ -55,7 +55,7 @@ class DeploymentAdmin(OwnedAdmin):
     list_select_related = ("app", "organization")
     list_filter = (OrganizationFilter, "status")
     fieldsets = (
-        (None, {"fields": ("title", "status", "upstream_status", "error_message", "trigger")}),
+        (None, {"fields": ("title", "status", "upstream_status", "error_message", "trigger", "dashboard_url")}),
         ("Version", {"fields": ("branch", "commit_sha", "commit_message")}),
         ("Timestamps", {"fields": ("created_at", "started_at", "finished_at")}),
         (

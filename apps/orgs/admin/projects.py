@@ -52,14 +52,16 @@ class EnvironmentAdmin(OwnedAdmin):
 @admin.register(App)
 class AppAdmin(OwnedAdmin):
     ids = {"app": "id", "prj": "project_id", "env": "environment_id", "con": "connection_id"}
-    list_display = ("name", "status", "project", "organization", "last_deployed_at")
+    list_display = ("name", "status", "project", "organization", "last_deployed_at", "hidden_at")
     list_select_related = ("project", "organization")
-    list_filter = (OrganizationFilter, "status")
+    list_filter = (OrganizationFilter, "status", ("hidden_at", admin.EmptyFieldListFilter))
     fieldsets = (
-        (None, {"fields": ("name", "slug", "description", "kind", "status", "upstream_status", "primary_url")}),
+        (None, {"fields": ("name", "slug", "description", "kind", "status", "upstream_status", "hidden_at")}),
+        ("Addresses", {"fields": ("primary_url", "dashboard_url")}),
         ("Relations", {"fields": ("organization", "project", "environment", "related")}),
         ("Source", {"fields": ("source_type", "repository", "branch", "image", "connection")}),
-        ("Record", {"fields": ("platform", "external_id", "id", "created_at", "last_deployed_at", "names_skipped")}),
+        ("Record", {"fields": ("platform", "external_id", "id", "created_at", "names_skipped")}),
+        ("Timestamps", {"fields": ("last_deployed_at", "detail_read_at")}),
     )
     inlines = (EdgeStatisticsInline, RuntimeInline)
 

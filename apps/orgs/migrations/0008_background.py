@@ -68,6 +68,37 @@ class Migration(migrations.Migration):
             name="dashboard_url",
             field=models.CharField(blank=True, help_text="Its page at the platform.", max_length=2000, null=True),
         ),
+        migrations.AddIndex(
+            model_name="app",
+            index=models.Index(
+                condition=models.Q(("hidden_at__isnull", False)), fields=["organization"], name="app_hidden"
+            ),
+        ),
+        migrations.AlterField(
+            model_name="app",
+            name="project",
+            field=models.ForeignKey(
+                db_index=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="apps",
+                to="orgs.project",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="app",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("project__isnull", False), ("hidden_at__isnull", False), _connector="OR"),
+                name="app_in_a_project_unless_hidden",
+            ),
+        ),
+        migrations.AddField(
+            model_name="platform",
+            name="deletions_confirmed_at",
+            field=models.DateTimeField(
+                editable=False, help_text="When somebody last agreed that many applications be hidden.", null=True
+            ),
+        ),
         migrations.CreateModel(
             name="EdgeHour",
             fields=[

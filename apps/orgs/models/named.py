@@ -1,14 +1,15 @@
 """Rows with a name, whose sort and search keys follow from their own words however they are written."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 
 from apps.orgs.models.fields import FollowingField
+from apps.orgs.models.versioned import Versioned, VersionedQuerySet
 
 
-class NamedQuerySet(models.QuerySet):
+class NamedQuerySet(VersionedQuerySet):
     """Bulk writes take along the columns that follow from what they write."""
 
     def bulk_create(
@@ -36,10 +37,10 @@ class NamedQuerySet(models.QuerySet):
         return super().update(**values | _followed(self.model, values))
 
 
-class Named(models.Model):
+class Named(Versioned):
     """A row with a name, and with a SortKeyField or a SearchKeyField that fills itself."""
 
-    objects = models.Manager.from_queryset(NamedQuerySet)()
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(NamedQuerySet)()
 
     class Meta:
         abstract = True

@@ -6,12 +6,17 @@ from django.db import models
 from django.utils import timezone
 
 from apps.orgs.models.fields import id_field
+from apps.orgs.models.versioned import Versioned
 
 SLUG = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", "Use lowercase letters, digits and hyphens.")
 
 
-class Organization(models.Model):
+class Organization(Versioned):
     """What one token sees: everything else carries this row's id."""
+
+    uncounted = frozenset({"synced_at"})
+    owner_column = "id"
+    outlived_by_its_owner = False
 
     id = id_field("org")
     name = models.CharField(max_length=100)
@@ -48,7 +53,7 @@ class DataVersion(models.Model):
         return f"{self.data_version}.{self.checks_version}"
 
 
-class Membership(models.Model):
+class Membership(Versioned):
     """A user's membership of an organization. Its authorizations are deleted with it."""
 
     class Role(models.TextChoices):
@@ -67,8 +72,10 @@ class Membership(models.Model):
         return f"{self.user} in {self.organization}"
 
 
-class Platform(models.Model):
+class Platform(Versioned):
     """A deployment system or a manifest: each synced row names its platform."""
+
+    uncounted = frozenset({"last_sync_at", "sync_period", "deletions_confirmed_at"})
 
     class Kind(models.TextChoices):
         DOKPLOY = "dokploy"
@@ -91,6 +98,9 @@ class Platform(models.Model):
         null=True, editable=False, help_text="Seconds in which every application is read whole, where that is longer."
     )
     last_sync_at = models.DateTimeField(null=True, editable=False)
+    deletions_confirmed_at = models.DateTimeField(
+        null=True, editable=False, help_text="When somebody last agreed that many applications be hidden."
+    )
     last_sync_status = models.CharField(max_length=5, choices=SyncStatus, default=SyncStatus.NEVER, editable=False)
 
     class Meta:

@@ -3,6 +3,7 @@
 from django.db import models
 
 from apps.orgs.models.organizations import Organization, Platform
+from apps.orgs.models.versioned import Versioned
 
 
 class Owned(models.Model):
@@ -18,7 +19,7 @@ class Owned(models.Model):
         abstract = True
 
 
-class Keyed(Owned):
+class Keyed(Owned, Versioned):
     """An owned row that its platform has an id for: `external_id`, unique per platform and kind of row."""
 
     external_id = models.CharField(max_length=128, null=True, blank=True, editable=False)

@@ -3,9 +3,11 @@
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
-from django.db import models
+from django.db import models, transaction
 from django.db.models.functions import Lower
 from django.utils import timezone
+
+from apps.orgs.models.versioned import raise_version
 
 
 def fold_email(email: str) -> str:
@@ -57,7 +59,18 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.email = fold_email(self.email)
-        super().save(*args, **kwargs)
+        columns = kwargs.get("update_fields")
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            if columns is None or not {"email", "name"}.isdisjoint(columns):
+                raise_version(self.memberships.values_list("organization_id", flat=True))
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        with transaction.atomic():
+            owners = list(self.memberships.values_list("organization_id", flat=True))
+            deleted = super().delete(*args, **kwargs)
+            raise_version(owners)
+        return deleted
 
     def set_password(self, raw_password: str | None) -> None:
         # A password that is only hashed anew, at a sign-in, is saved alone (update_fields), so that keeps its time.

@@ -1,6 +1,7 @@
 """Projects, their environments, the applications in them, and the source connections that applications build from."""
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import SearchKeyField, SortKeyField, id_field
@@ -81,7 +82,9 @@ class Environment(Named, Keyed):
 
 
 class App(Named, Keyed):
-    """An application or a compose stack."""
+    """An application or a compose stack. One that is hidden may have no project: its own may be gone for good."""
+
+    uncounted = frozenset({"detail_read_at"})
 
     class Kind(models.TextChoices):
         APPLICATION = "application"
@@ -97,7 +100,7 @@ class App(Named, Keyed):
         UPLOAD = "upload"
 
     id = id_field("app")
-    project = models.ForeignKey(Project, models.CASCADE, related_name="apps", db_index=False)
+    project = models.ForeignKey(Project, models.CASCADE, null=True, related_name="apps", db_index=False)
     environment = models.ForeignKey(Environment, models.SET_NULL, null=True, blank=True, related_name="apps")
     name = models.CharField(max_length=200)
     slug = models.CharField(max_length=200)
@@ -126,9 +129,15 @@ class App(Named, Keyed):
 
     class Meta:
         verbose_name = "application"
-        constraints = [keyed_constraint("app_key")]
+        constraints = [
+            keyed_constraint("app_key"),
+            models.CheckConstraint(
+                condition=Q(project__isnull=False) | Q(hidden_at__isnull=False), name="app_in_a_project_unless_hidden"
+            ),
+        ]
         indexes = [
             models.Index(fields=["organization", "sort_key", "id"], name="app_by_name"),
             models.Index(fields=["organization", "status"], name="app_by_status"),
             models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
+            models.Index(fields=["organization"], condition=Q(hidden_at__isnull=False), name="app_hidden"),
         ]

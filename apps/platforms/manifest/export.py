@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from django.db import models
 
-from apps.orgs.models import Platform
+from apps.orgs.models import App, Platform
 from apps.platforms.manifest.layout import INSTANCE, TOP, Layout, Nested
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
@@ -29,6 +29,8 @@ def snapshot_of(platform: Platform) -> base.Snapshot:
     for kind in KINDS:
         told = []
         rows: models.QuerySet[Any] = kind.model._default_manager.filter(platform=platform)
+        if kind.model is App:
+            rows = rows.filter(hidden_at__isnull=True)
         for row in rows.order_by("pk").iterator():
             if kind.collection in keys:
                 keys[kind.collection][row.pk] = row.external_id

@@ -115,7 +115,7 @@ DEPLOYMENT = Layout(
         **_same("key", "title", "status", "upstream_status", "trigger", "preview", "is_preview", "branch"),
         "commit.sha": "commit_sha",
         "commit.message": "commit_message",
-        **_same("created_at", "started_at", "finished_at", "error_message"),
+        **_same("created_at", "started_at", "finished_at", "error_message", "dashboard_url"),
     },
 )
 EDGE_STATISTICS = Layout(
@@ -142,7 +142,7 @@ APP = Layout(
         **_same("key", "name", "slug", "description", "environment", "kind", "status", "upstream_status"),
         "source.type": "source_type",
         **{f"source.{name}": name for name in ("repository", "branch", "image", "connection")},
-        **_same("names_skipped", "created_at"),
+        **_same("dashboard_url", "names_skipped", "created_at"),
     },
     lists={
         "variables": _variables(None, "app"),

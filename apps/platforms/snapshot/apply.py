@@ -1,56 +1,103 @@
 """Makes an organization's rows match a snapshot: in one transaction, and touching only its own platform's rows."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DatabaseError, models, transaction
-from django.db.models import Min
+from django.db.models import Min, Q
 from django.utils import timezone
 
-from apps.orgs.models import Organization, Platform
+from apps.orgs.models import App, Organization, Platform, Project
+from apps.orgs.versions import raise_data_version, raising_oneself
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Time
 from apps.platforms.snapshot.check import check
-from apps.platforms.snapshot.columns import KINDS, Builder, Kind
+from apps.platforms.snapshot.columns import APP_STATES, KINDS, Builder, Kind
 from apps.platforms.snapshot.differences import BATCH, Changes, delete, differences, save
+from apps.platforms.snapshot.hiding import (
+    Leaving,
+    TooManyDeletions,
+    guard,
+    hidden_ids,
+    hide,
+    leave_projects,
+    leaving,
+)
+from apps.platforms.snapshot.stored import stored_rows
+
+DETAIL_READ = timedelta(seconds=60)  # no more exact than that, so that reading again and again writes nothing
 
 
-def apply(platform: Platform, snapshot: base.Snapshot, *, is_checked: bool = False) -> Changes:
-    """Applies the snapshot, and says how many rows it created, updated and deleted.
+def apply(
+    platform: Platform, snapshot: base.Snapshot, *, is_checked: bool = False, allow_deletions: bool = False
+) -> Changes:
+    """Applies the snapshot, and says how many rows it created, updated, deleted and hid.
 
     `is_checked` is for those who have called `check` themselves: of many records it takes seconds.
 
     Applying the same snapshot again writes no row; that it was read is noted each time, on the platform
-    (`last_sync_at`) and on its organization (`synced_at`). When anything fails no row changes, the platform's
-    `last_sync_status` becomes "error" and the error is raised: SnapshotError, or what the database said.
+    (`last_sync_at`) and on its organization (`synced_at`), and by the minute on applications that a deployment system
+    told whole (`detail_read_at`). When anything fails no row changes, the platform's `last_sync_status` becomes
+    "error" and the error is raised: SnapshotError, TooManyDeletions unless `allow_deletions`, or what the database
+    said. The organization's data version is raised when any row changed.
     """
     now = Time().clean(timezone.now())
     try:
         if not is_checked:
-            check(snapshot)
-        with transaction.atomic():
-            _lock(platform)
-            changes = _apply_rows(platform, snapshot, now)
-            _note_success(platform, snapshot.version, now)
+            check(snapshot, stored_rows(platform, snapshot))
+        with transaction.atomic(), raising_oneself():
+            before = _lock(platform)
+            gone = leaving(platform, snapshot)
+            if not allow_deletions and (refused := guard(before, gone, now)):
+                raise refused
+            changes = sum(_apply_rows(platform, snapshot, gone, now).values(), Changes())
+            _note_success(platform, snapshot.version, now, confirms=allow_deletions and bool(gone.ids))
+            if changes != Changes() or _told(before) != _told(platform):
+                raise_data_version(platform.organization_id)
     except Exception:  # recorded, and raised again
         with suppress(DatabaseError):
-            Platform.objects.filter(pk=platform.pk).update(last_sync_status=Platform.SyncStatus.ERROR)
+            _note_failure(platform)
         raise
     return changes
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What applying would do, by collection; which applications it would hide, by name; and whether it would stop."""
+
+    changes: Mapping[str, Changes]
+    hidden: tuple[str, ...]
+    refused: TooManyDeletions | None
+
+
+def plan(platform: Platform, snapshot: base.Snapshot) -> Plan:
+    """What applying a checked snapshot would do. Done and undone again: nothing is written."""
+    now = Time().clean(timezone.now())
+    with transaction.atomic(), raising_oneself():
+        before = _lock(platform)
+        gone = leaving(platform, snapshot)
+        refused = guard(before, gone, now)
+        changes = _apply_rows(platform, snapshot, gone, now)
+        transaction.set_rollback(True)
+    return Plan(changes, gone.names, refused)
 
 
 def apply_catalogue(snapshot: base.Snapshot) -> Changes:
     """Makes the installation's own templates, which every organization sees, match those of the snapshot."""
     check(snapshot)
     kind = next(kind for kind in KINDS if kind.collection == "templates")
-    with transaction.atomic():
+    with transaction.atomic(), raising_oneself():
         builder, templates = Builder(None, timezone.now()), snapshot.templates
         existing = {row.external_id: row for row in _catalogue(kind.model)}
         wanted = builder.rows(kind, templates, [builder.columns(kind, template) for template in templates], existing)
         changes = save(kind.model, differences(existing, wanted))
-        return changes + delete(kind.model, [row.pk for key, row in existing.items() if key not in wanted])
+        changes += delete(kind.model, [row.pk for key, row in existing.items() if key not in wanted])
+        if changes != Changes():
+            raise_data_version(None)
+        return changes
 
 
 def _catalogue(model: type[models.Model]) -> models.QuerySet[Any]:
@@ -59,30 +106,43 @@ def _catalogue(model: type[models.Model]) -> models.QuerySet[Any]:
     ).order_by("id")
 
 
-def _lock(platform: Platform) -> None:
+def _lock(platform: Platform) -> Platform:
+    """The platform as it is in the database."""
     # Two syncs of one platform take turns. `no_key`: rows that name the platform may still be written meanwhile.
-    Platform.objects.select_for_update(no_key=True).get(pk=platform.pk)
+    return Platform.objects.select_for_update(no_key=True).get(pk=platform.pk)
 
 
-@dataclass(frozen=True)
-class _Deleted:
-    kind: Kind
-    ids: list[Any]
-
-
-def _apply_rows(platform: Platform, snapshot: base.Snapshot, now: datetime) -> Changes:
-    builder, changes, gone = Builder(platform, now), Changes(), []
+def _apply_rows(platform: Platform, snapshot: base.Snapshot, gone: Leaving, now: datetime) -> dict[str, Changes]:
+    """By collection, what was written."""
+    builder = Builder(platform, now)
+    for collection, rows in stored_rows(platform, snapshot).items():
+        builder.know(collection, rows)
+    changes = {kind.collection: Changes() for kind in KINDS}
+    changes["apps"] += Changes(hidden=hide(platform, gone, now))
+    others: list[tuple[Kind, list[Any]]] = []
     for kind in KINDS:
         builder.begin(kind, snapshot)
         identities: set[Any] = set()
-        records = [record for record in getattr(snapshot, kind.collection) if getattr(record, "says_something", True)]
-        for start in range(0, len(records), BATCH):
-            changes += _apply_some(kind, platform, records[start : start + BATCH], builder, identities)
+        for part in (kind, APP_STATES) if kind.model is App else (kind,):
+            changes[kind.collection] += _apply_kind(part, platform, snapshot, builder, identities)
         if not kind.is_kept:
-            gone.append(_Deleted(kind, _ids_of_others(kind, platform, identities)))
+            others.append((kind, _ids_of_others(kind, platform, builder, identities)))
     # Only now, and from the leaves up: what moved away from something that is gone has been saved elsewhere.
-    for rows in reversed(gone):
-        changes += delete(rows.kind.model, rows.ids)
+    for kind, ids in reversed(others):
+        if kind.model is Project:
+            leave_projects(platform, ids)
+        changes[kind.collection] += delete(kind.model, ids)
+    _note_details(platform, snapshot, builder, now)
+    return changes
+
+
+def _apply_kind(
+    kind: Kind, platform: Platform, snapshot: base.Snapshot, builder: Builder, identities: set[Any]
+) -> Changes:
+    changes = Changes()
+    records = [record for record in getattr(snapshot, kind.collection) if getattr(record, "says_something", True)]
+    for start in range(0, len(records), BATCH):
+        changes += _apply_some(kind, platform, records[start : start + BATCH], builder, identities)
     return changes
 
 
@@ -106,17 +166,58 @@ def _existing(kind: Kind, platform: Platform, identities: list[Any]) -> dict[Any
     return {getattr(row, kind.identity): row for row in rows if kind.owner or row.platform_id == platform.pk}
 
 
-def _ids_of_others(kind: Kind, platform: Platform, identities: set[Any]) -> list[Any]:
-    """The platform's own rows of a kind that are not among `identities`."""
+def _ids_of_others(kind: Kind, platform: Platform, builder: Builder, identities: set[Any]) -> list[Any]:
+    """The platform's own rows of a kind that are not among `identities`, and are known to be gone.
+
+    Not what was not read, nor what belongs to a hidden application: it may come back. Nor applications themselves,
+    which are hidden, never deleted.
+    """
+    if kind.model is App or (kind.collection, None) in builder.unread:
+        return []
     rows: models.QuerySet[Any] = kind.model._default_manager.filter(platform=platform)
-    told = rows.filter(**{f"{kind.owner}platform": platform}).values_list(kind.identity, "pk").iterator()
-    return [pk for identity, pk in told if identity not in identities]
+    rows = rows.filter(**{f"{kind.owner}platform": platform})
+    if not kind.app:
+        return [pk for identity, pk in rows.values_list(kind.identity, "pk").iterator() if identity not in identities]
+    kept = _kept_apps(kind, platform, builder)
+    told = rows.values_list(kind.identity, "pk", kind.app).iterator()
+    return [pk for identity, pk, app in told if identity not in identities and app not in kept]
 
 
-def _note_success(platform: Platform, version: str | None, now: datetime) -> None:
+def _kept_apps(kind: Kind, platform: Platform, builder: Builder) -> set[str]:
+    """The applications whose rows of a kind stay, whether or not they are told."""
+    apps = builder.ids["apps"]
+    unread = {apps[key] for collection, key in builder.unread if collection == kind.collection and key in apps}
+    return hidden_ids(platform) | unread
+
+
+def _note_details(platform: Platform, snapshot: base.Snapshot, builder: Builder, now: datetime) -> None:
+    """When applications were last read whole. A manifest is always whole: there is nothing to note."""
+    if platform.kind == Platform.Kind.MANIFEST:
+        return
+    ids = [builder.ids["apps"][app.key] for app in snapshot.apps]
+    is_old = Q(detail_read_at__isnull=True) | Q(detail_read_at__lt=now - DETAIL_READ)
+    for start in range(0, len(ids), BATCH):
+        App.objects.filter(is_old, pk__in=ids[start : start + BATCH]).update(detail_read_at=now)
+
+
+def _told(platform: Platform) -> tuple[Any, ...]:
+    """What tools tell of a platform besides times."""
+    return platform.version, platform.last_sync_status
+
+
+def _note_success(platform: Platform, version: str | None, now: datetime, *, confirms: bool) -> None:
     platform.version, platform.last_sync_at, platform.last_sync_status = version, now, Platform.SyncStatus.OK
-    platform.save(update_fields=["version", "last_sync_at", "last_sync_status"])
+    columns = ["version", "last_sync_at", "last_sync_status"]
+    if confirms:
+        platform.deletions_confirmed_at = now
+        columns.append("deletions_confirmed_at")
+    platform.save(update_fields=columns)
     # Locked before the oldest sync is looked up, or two platforms that end together could each miss the other.
     Organization.objects.select_for_update(no_key=True).get(pk=platform.organization_id)
     oldest = Platform.objects.filter(organization_id=platform.organization_id).aggregate(at=Min("last_sync_at"))["at"]
     Organization.objects.filter(pk=platform.organization_id).update(synced_at=oldest)
+
+
+def _note_failure(platform: Platform) -> None:
+    failed = Platform.SyncStatus.ERROR
+    Platform.objects.filter(pk=platform.pk).exclude(last_sync_status=failed).update(last_sync_status=failed)

@@ -260,7 +260,10 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Everything a source has of one organization, at one moment. What is not in here is gone there."""
+    """Everything a source has of one organization, at one moment. What is not in here is gone there.
+
+    Not what `unread` speaks of: that is unknown. Records may refer to rows of it that are stored.
+    """
 
     version: Annotated[str | None, VERSION] = None  # the deployment system's own
     connections: tuple[Connection, ...] = ()
@@ -297,6 +300,9 @@ COLLECTIONS: dict[str, type] = {
     "edge_statistics": EdgeStatistics,
     "runtimes": Runtime,
 }
+# Records that are not all of their row.
+PARTIAL: dict[str, type] = {"app_states": AppState}
+RECORDS = COLLECTIONS | PARTIAL
 # Those whose records others refer to.
 REFERRED = frozenset(
     field.bound.collection

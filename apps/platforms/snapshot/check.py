@@ -1,9 +1,10 @@
 """What every snapshot must be, whichever source it comes from: `check` raises SnapshotError with all that is wrong."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from apps.orgs.repositories import GIT_HOSTS, LOCAL_CHECKOUT
@@ -37,18 +38,34 @@ class SnapshotError(ValueError):
         self.problems = problems
 
 
-def check(snapshot: base.Snapshot) -> None:
-    """Raises SnapshotError unless the snapshot can be applied as it is."""
-    if problems := list(problems_of(snapshot)):
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """What a snapshot may refer to without telling it. `app` and `project` are keys, as in a record."""
+
+    pk: str
+    app: str | None = None
+    project: str | None = None
+
+
+# By collection (app_states: the applications that may be told in part), then by key.
+Stored = Mapping[str, Mapping[str, StoredRow]]
+NONE: Stored = MappingProxyType({})
+
+
+def check(snapshot: base.Snapshot, stored: Stored = NONE) -> None:
+    """Raises SnapshotError unless the snapshot can be applied as it is, where these rows are stored."""
+    if problems := list(problems_of(snapshot, stored)):
         raise SnapshotError(problems)
 
 
-def problems_of(snapshot: base.Snapshot) -> Iterator[Problem]:
-    known = {collection: _by_key(snapshot, collection) for collection in base.REFERRED}
+def problems_of(snapshot: base.Snapshot, stored: Stored = NONE) -> Iterator[Problem]:
+    known = {name: {**stored.get(name, {}), **_by_key(snapshot, name)} for name in base.REFERRED}
+    known["apps"] = _by_key(snapshot, "app_states") | known["apps"]
     if snapshot.version is not None and (problem := base.VERSION.problem(snapshot.version)):
         yield Problem("snapshot", 0, "version", problem)
-    for collection, type in base.COLLECTIONS.items():
-        seen: set[Any] = set()
+    identities: dict[str, set[Any]] = defaultdict(set)
+    for collection, type in base.RECORDS.items():
+        seen = identities["apps" if type is base.AppState else collection]
         for index, record in enumerate(getattr(snapshot, collection)):
             rules = (
                 _bounds(type, record),
@@ -60,6 +77,7 @@ def problems_of(snapshot: base.Snapshot) -> Iterator[Problem]:
                 for field, sentence in rule:
                     yield Problem(collection, index, field, sentence)
     yield from _too_many_environments(snapshot)
+    yield from _apps_without_a_row(snapshot, stored.get("app_states", {}))
 
 
 Complaints = Iterator[tuple[str, str]]
@@ -126,10 +144,14 @@ def _no_rules(record: Any, known: Known) -> Complaints:
     yield from ()
 
 
-def _app_rules(app: base.App, known: Known) -> Complaints:
+def _environment_rule(app: base.App | base.AppState, known: Known) -> Complaints:
     environment = known["environments"].get(app.environment or "")
     if environment is not None and environment.project != app.project:
         yield "environment", "is an environment of another project"
+
+
+def _app_rules(app: base.App, known: Known) -> Complaints:
+    yield from _environment_rule(app, known)
     if app.source_type in (*GIT_HOSTS, "git"):
         if app.image is not None:
             yield "image", "belongs to a source of type docker only"
@@ -192,6 +214,12 @@ def _secret_rules(secret: base.Secret, known: Known) -> Complaints:
             yield "scope", "environment needs an environment"
 
 
+def _apps_without_a_row(snapshot: base.Snapshot, stored: Mapping[str, StoredRow]) -> Iterator[Problem]:
+    for index, state in enumerate(snapshot.app_states):
+        if state.key not in stored:
+            yield Problem("app_states", index, "key", "is not stored, and so must be told whole")
+
+
 def _too_many_environments(snapshot: base.Snapshot) -> Iterator[Problem]:
     counts = Counter(environment.project for environment in snapshot.environments)
     for index, project in enumerate(snapshot.projects):
@@ -201,6 +229,7 @@ def _too_many_environments(snapshot: base.Snapshot) -> Iterator[Problem]:
 
 RULES: dict[type, Callable[[Any, Known], Complaints]] = {
     base.App: _app_rules,
+    base.AppState: _environment_rule,
     base.Domain: _same_app,
     base.Deployment: _deployment_rules,
     base.Variable: _variable_rules,

@@ -1,6 +1,7 @@
 """Which row a record of a snapshot becomes: its model, its id and its columns."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -38,7 +39,13 @@ class Kind:
     prefix: str = ""  # of its ids; facts have none of their own
     identity: str = "external_id"
     owner: str = ""  # path to a fact's platform: that of what it is a fact about
+    app: str = ""  # path to the application that its rows belong to
     is_kept: bool = False  # rows stay when a snapshot no longer has them
+
+    @property
+    def referred(self) -> str:
+        """The collection under which others refer to its records."""
+        return "apps" if self.model is App else self.collection
 
 
 # In an order in which nothing refers to what comes later.
@@ -47,16 +54,18 @@ KINDS = (
     Kind("projects", Project, "prj"),
     Kind("environments", Environment, "env"),
     Kind("apps", App, "app"),
-    Kind("previews", Preview, "prv"),
-    Kind("domains", Domain, "dom"),
+    Kind("previews", Preview, "prv", app="app_id"),
+    Kind("domains", Domain, "dom", app="app_id"),
     Kind("deployments", Deployment, "dep", is_kept=True),
-    Kind("variables", EnvVarName, "var", identity="id"),
+    Kind("variables", EnvVarName, "var", identity="id", app="app_id"),
     Kind("secrets", OrgSecretName, "sec", identity="id"),
     Kind("templates", Template, "tpl"),
-    Kind("edges", EdgeFact, identity="domain_id", owner="domain__"),
-    Kind("edge_statistics", EdgeStatistics, identity="app_id", owner="app__"),
-    Kind("runtimes", RuntimeFact, identity="app_id", owner="app__"),
+    Kind("edges", EdgeFact, identity="domain_id", owner="domain__", app="domain__app_id"),
+    Kind("edge_statistics", EdgeStatistics, identity="app_id", owner="app__", app="app_id"),
+    Kind("runtimes", RuntimeFact, identity="app_id", owner="app__", app="app_id"),
 )
+# Of rows that are there already.
+APP_STATES = Kind("app_states", App, "app")
 
 
 class Builder:
@@ -72,14 +81,22 @@ class Builder:
         self.projects_of_environments: dict[str, str] = {}
         self.primary_domains: dict[str, base.Domain] = {}
         self.last_deployed: dict[str, datetime] = {}
+        self.unread: frozenset[tuple[str, str | None]] = frozenset()
+
+    def know(self, collection: str, rows: Mapping[str, Any]) -> None:
+        """Remembers rows that are stored and that records may refer to, by key."""
+        self.ids.setdefault(collection, {}).update((key, row.pk) for key, row in rows.items())
+        if collection == "environments":
+            self.projects_of_environments |= {key: row.project for key, row in rows.items()}
 
     def begin(self, kind: Kind, snapshot: base.Snapshot) -> None:
         """Looks up what rows of a kind take from other records of the snapshot."""
+        self.unread = snapshot.unread
         is_app = kind.model is App
         self.primary_domains = _primary_domains(snapshot) if is_app else {}
         self.last_deployed = _last_deployed(snapshot) if is_app else {}
         if kind.model is Environment:
-            self.projects_of_environments = {record.key: record.project for record in snapshot.environments}
+            self.projects_of_environments |= {record.key: record.project for record in snapshot.environments}
 
     def rows(
         self, kind: Kind, records: Sequence[Any], columns: Sequence[dict[str, Any]], existing: Mapping[Any, Any]
@@ -89,11 +106,13 @@ class Builder:
         for record, values in zip(records, columns, strict=True):
             identity = values[kind.identity]
             rows[identity] = self._row(kind, record, values, existing.get(identity))
-        if kind.collection in base.REFERRED:
-            self.ids[kind.collection].update((row.external_id, row.pk) for row in rows.values())
+        if kind.referred in base.REFERRED:
+            self.ids[kind.referred].update((row.external_id, row.pk) for row in rows.values())
         return rows
 
     def _row(self, kind: Kind, record: Any, columns: dict[str, Any], old: Any) -> Any:
+        if isinstance(record, base.AppState):
+            return self._state_row(columns, old)
         row: Any = kind.model(**columns)
         if self.platform is not None:
             row.platform_id, row.organization_id = self.platform.pk, self.platform.organization_id
@@ -104,13 +123,34 @@ class Builder:
         if hasattr(row, "created_at") and record.created_at is None:
             row.created_at = old.created_at if old is not None else self.now
         if isinstance(record, base.App):
+            self._keep_what_is_not_told(row, old)
             self._add_what_follows(row, old)
         return row
 
+    def _state_row(self, columns: dict[str, Any], old: Any) -> Any:
+        row = copy(old)
+        for name, value in (columns | {"id": old.pk, "hidden_at": None}).items():
+            setattr(row, name, value)
+        self._add_what_follows(row, old)
+        return row
+
+    def _keep_what_is_not_told(self, app: Any, old: Any) -> None:
+        if old is not None:
+            app.detail_read_at = old.detail_read_at
+            if self.is_unread("variables", app.external_id):
+                app.names_skipped = old.names_skipped
+
+    def is_unread(self, collection: str, app: str | None) -> bool:
+        """Whether a collection was not read: none of it, or not that of one application."""
+        return not self.unread.isdisjoint({(collection, app), (collection, None)})
+
     def _add_what_follows(self, app: Any, old: Any) -> None:
         """Sets the columns of an application that follow from its domains and deployments."""
-        domain = self.primary_domains.get(app.external_id)
-        app.primary_url = _url(domain) if domain is not None else None
+        if self.is_unread("domains", app.external_id):
+            app.primary_url = old.primary_url if old is not None else None
+        else:
+            domain = self.primary_domains.get(app.external_id)
+            app.primary_url = _url(domain) if domain is not None else None
         moments = [self.last_deployed.get(app.external_id), old.last_deployed_at if old is not None else None]
         # It never moves back: the deployment that it was may be gone from the platform's short memory.
         app.last_deployed_at = max((moment for moment in moments if moment is not None), default=None)
@@ -118,7 +158,7 @@ class Builder:
     def columns(self, kind: Kind, record: Any) -> dict[str, Any]:
         """A row's columns, but for those that follow from others. Its identity is among them."""
         columns: dict[str, Any] = {}
-        for name, field in fields_of(base.COLLECTIONS[kind.collection]).items():
+        for name, field in fields_of(base.RECORDS[kind.collection]).items():
             value = getattr(record, name)
             if isinstance(field.bound, Ref):
                 columns[f"{name}_id"] = None if value is None else self.ids[field.bound.collection][value]
@@ -138,7 +178,7 @@ class Builder:
                 return {"slug": record.key}
             case base.Secret(environment=str()):
                 project = self.projects_of_environments[record.environment or ""]
-                return {"project_id": self.ids["projects"][project]}
+                return {"project_id": self.ids["projects"].get(project)}  # None: gone, and the environment with it
             case base.Deployment(preview=str()):
                 return {"is_preview": True}
             case base.Template():

@@ -1,7 +1,7 @@
 """Writes the difference between the rows that are there and the rows that should be, in bulk."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from django.db.models import Model
@@ -12,19 +12,24 @@ NEVER_CHANGED = ("organization_id", "platform_id")
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many rows were written. Rows that went with the one they belong to are not counted."""
+    """How many rows were written. Rows that went with the one they belong to are not counted.
+
+    `hidden` are applications that a source no longer has.
+    """
 
     created: int = 0
     updated: int = 0
     deleted: int = 0
+    hidden: int = 0
 
     def __add__(self, other: "Changes") -> "Changes":
-        return Changes(self.created + other.created, self.updated + other.updated, self.deleted + other.deleted)
+        return Changes(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     def __str__(self) -> str:
         if self == Changes():
             return "nothing had changed"
-        return f"{self.created} rows created, {self.updated} updated, {self.deleted} deleted"
+        hidden = f", {self.hidden} applications hidden" if self.hidden else ""
+        return f"{self.created} rows created, {self.updated} updated, {self.deleted} deleted{hidden}"
 
 
 @dataclass(slots=True)

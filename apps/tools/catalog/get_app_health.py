@@ -75,7 +75,7 @@ class HealthShape(Shape):
 class GetAppHealth(Tool):
     """Tell whether one application works, and why: its domains seen from outside, its instances, its last deployment.
 
-    health is unknown, with a reason, where no recent fact is stored.
+    Without a recent fact, health is unknown.
     """
 
     scope = "apps:read"

@@ -32,14 +32,15 @@ class AppShape(Shape):
     upstreamStatus = Text(50, allow_null=True, help_text="As the platform names it.")
     source = SourceShape(source="*")  # type: ignore[assignment]  # Field.source, but this is how fields are declared
     primaryUrl = Url(allow_null=True)
+    dashboardUrl = Url(allow_null=True)
     lastDeployedAt = Time(allow_null=True)
     createdAt = Time()
 
 
 class ListApps(ListTool):
-    """List applications and compose stacks by name, with their status, source and address.
+    """List applications and compose stacks by name, with status, source and addresses.
 
-    `status` is the platform's, about the last deployment, not health; ask get_app_health for that.
+    `status` is the platform's, of the last deployment, not health: see get_app_health.
     """
 
     scope = "apps:read"
@@ -69,6 +70,7 @@ class ListApps(ListTool):
                         "connectionId": "con_d5h1eqjka9dej8txdda5308caq",
                     },
                     "primaryUrl": "https://sale.harbour.example/",
+                    "dashboardUrl": None,
                     "lastDeployedAt": "2026-05-26T10:03:21.000Z",
                     "createdAt": "2025-09-22T08:00:00.000Z",
                 }

@@ -3,11 +3,13 @@
 import os
 import textwrap
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.core.management.base import CommandError
 
+from apps.orgs.models import EnvVarName
 from apps.platforms.management.files import manifest_in
 from apps.platforms.manifest import entries, problems, yaml_stream
 from apps.platforms.manifest.export import export
@@ -66,8 +68,12 @@ def test_rows_by_the_hundred_are_written_and_removed_in_pieces(db: None) -> None
     platform = manifest_platform()
     assert apply(platform, snapshot(range(1100), "Old")) == Changes(created=1 + 3 * 1100)
     assert apply(platform, snapshot(range(1100), "Old")) == Changes()
-    assert apply(platform, snapshot(range(1000, 1200), "New")) == Changes(created=300, updated=100, deleted=3000)
+    changes = apply(platform, snapshot(range(1000, 1200), "New"), allow_deletions=True)
+    assert changes == Changes(created=300, updated=100, hidden=1000)
     assert apply(platform, snapshot(range(1000, 1200), "New")) == Changes()
+    without = replace(snapshot(range(1000, 1200), "New"), variables=(), edge_statistics=())
+    assert apply(platform, without) == Changes(deleted=400)
+    assert EnvVarName.objects.count() == 1000  # those of what is hidden
 
 
 def test_a_file_that_is_larger_than_may_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ def test_it_answers_what_the_contract_says() -> None:
         "{id,externalId?,name,slug,description?,projectId,projectName,environmentId?,environmentName?,"
         "kind:application|compose,status:idle|deploying|deployed|error|unknown,upstreamStatus?,"
         "source{type:github|gitlab|bitbucket|gitea|git|docker|upload,repository?,branch?,image?,connectionId?},"
-        "primaryUrl?,lastDeployedAt?,createdAt}"
+        "primaryUrl?,dashboardUrl?,lastDeployedAt?,createdAt}"
     )
 
 
@@ -30,7 +30,7 @@ def test_everything_that_is_known_of_an_application(api: Api, acme: Fill) -> Non
         acme.project, "Web", slug="web-1", external_id="k1", description="It sells.", environment=acme.environment,
         kind="compose", status="deploying", upstream_status="running", source_type="gitlab", repository="acme/web",
         branch="live", connection=acme.connection, primary_url="https://web.example.com/", created_at=START,
-        last_deployed_at=START + timedelta(microseconds=1999),
+        last_deployed_at=START + timedelta(microseconds=1999), dashboard_url="https://dokploy.example.com/a/1",
     )  # fmt: skip
     assert api("list_apps", query="web-1")["items"] == [
         {
@@ -54,6 +54,7 @@ def test_everything_that_is_known_of_an_application(api: Api, acme: Fill) -> Non
                 "connectionId": acme.connection.id,
             },
             "primaryUrl": "https://web.example.com/",
+            "dashboardUrl": "https://dokploy.example.com/a/1",
             "lastDeployedAt": "2026-03-01T12:00:00.001Z",
             "createdAt": "2026-03-01T12:00:00.000Z",
         }
@@ -65,7 +66,7 @@ def test_what_is_not_known_is_null(api: Api, acme: Fill) -> None:
     (bare,) = api("list_apps", query="bare")["items"]
     assert {name for name, value in bare.items() if value is None} == {
         "externalId", "description", "environmentId", "environmentName", "upstreamStatus", "primaryUrl",
-        "lastDeployedAt",
+        "dashboardUrl", "lastDeployedAt",
     }  # fmt: skip
     assert bare["source"] == {"type": "docker", "repository": None, "branch": None, "image": None, "connectionId": None}
     assert (bare["kind"], bare["status"]) == ("application", "unknown")

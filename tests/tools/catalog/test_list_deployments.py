@@ -31,7 +31,8 @@ def test_it_answers_what_the_contract_says() -> None:
     assert notation(TOOLS["list_deployments"].item) == (
         "{id,externalId?,applicationId,previewId?,environmentId?,"
         "status:queued|building|succeeded|failed|cancelled|unknown,upstreamStatus?,title,commitSha?,commitMessage?,"
-        "branch?,trigger:webhook|api|manual|rollback|unknown,createdAt,startedAt?,finishedAt?,durationMs?,errorMessage?}"
+        "branch?,trigger:webhook|api|manual|rollback|unknown,createdAt,startedAt?,finishedAt?,durationMs?,errorMessage?,"
+        "dashboardUrl?}"
     )
 
 
@@ -40,6 +41,7 @@ def test_everything_that_is_known_of_a_deployment(api: Api, acme: Fill) -> None:
         acme, "Release 7", external_id="d1", preview=acme.preview, status="failed", upstream_status="error",
         commit_sha="ab" * 20, commit_message="fix\nit", branch="main", trigger="webhook", error_message="exit 1",
         started_at=START + timedelta(seconds=1), finished_at=START + timedelta(seconds=2, milliseconds=34),
+        dashboard_url="https://dokploy.example.com/d/1",
     )  # fmt: skip
     assert api("list_deployments", applicationId=acme.app.id)["items"] == [
         {
@@ -60,6 +62,7 @@ def test_everything_that_is_known_of_a_deployment(api: Api, acme: Fill) -> None:
             "finishedAt": "2026-03-01T12:00:02.034Z",
             "durationMs": 1034,
             "errorMessage": "exit 1",
+            "dashboardUrl": "https://dokploy.example.com/d/1",
         }
     ]
 
@@ -71,7 +74,7 @@ def test_what_is_not_known_is_null(api: Api, acme: Fill) -> None:
     (bare,) = api("list_deployments", applicationId=acme.app.id)["items"]
     assert {name for name, value in bare.items() if value is None} == {
         "externalId", "previewId", "environmentId", "upstreamStatus", "commitSha", "commitMessage", "branch",
-        "startedAt", "finishedAt", "durationMs", "errorMessage",
+        "startedAt", "finishedAt", "durationMs", "errorMessage", "dashboardUrl",
     }  # fmt: skip
     assert (bare["status"], bare["trigger"]) == ("unknown", "unknown")
 

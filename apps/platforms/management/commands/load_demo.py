@@ -48,7 +48,7 @@ def _load(slug: str) -> Changes:
         slug=slug, defaults={"id": derived_id("org", "demo", slug), **ORGANIZATIONS[slug]}
     )
     platform, _ = Platform.objects.get_or_create(organization=organization, kind=Platform.Kind.MANIFEST, name="default")
-    return apply(platform, _moved(FOLDER / FILES[slug], timezone.now()))
+    return apply(platform, _moved(FOLDER / FILES[slug], timezone.now()), allow_deletions=True)
 
 
 def _moved(file: Path, now: datetime) -> Snapshot:

@@ -1,0 +1,121 @@
+"""Rows that tools read: whoever writes them with the ORM raises their organization's data version.
+
+Cascades need nothing of their own: what goes with a row belongs to the same organization. Facts are not among these
+rows, because the prober writes them every minute: it and `apply` say themselves which of the two counters to raise.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ClassVar
+
+from django.apps import apps
+from django.db import models, transaction
+from django.db.models import F
+
+_raises_itself: ContextVar[bool] = ContextVar("raises_itself", default=False)
+
+
+@contextmanager
+def raising_oneself() -> Iterator[None]:
+    """Writes in here raise nothing: who writes much raises once, last, and only where something was changed."""
+    token = _raises_itself.set(True)
+    try:
+        yield
+    finally:
+        _raises_itself.reset(token)
+
+
+def raise_version(owners: Iterable[str | None], counter: str = "data_version") -> None:
+    """Raises a counter of these organizations; of all of them where None, the installation itself, is among them."""
+    chosen, versions = set(owners), apps.get_model("orgs.DataVersion")._default_manager
+    if None in chosen:
+        _add(apps.get_model("orgs.Organization")._default_manager.order_by("pk").values_list("pk", flat=True))
+        versions.update(**{counter: F(counter) + 1})
+        return
+    for owner in sorted(filter(None, chosen)):  # always in one order: two who raise several do not wait for each other
+        if not versions.filter(organization_id=owner).update(**{counter: F(counter) + 1}):
+            _add([owner])
+            versions.filter(organization_id=owner).update(**{counter: F(counter) + 1})
+
+
+def _add(owners: Iterable[str]) -> None:
+    versions = apps.get_model("orgs.DataVersion")
+    rows = [versions(organization_id=owner) for owner in owners]
+    versions._default_manager.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+
+
+class VersionedQuerySet(models.QuerySet):
+    """Bulk writes raise the versions of those whose rows they write."""
+
+    def update(self, **values: Any) -> int:
+        if not _is_told(self.model, values):
+            return super().update(**values)
+        with transaction.atomic(using=self.db):
+            owners = _owners(self)  # before: the rows may be no longer found by the same condition
+            written = super().update(**values)
+            if written:
+                raise_version(owners)
+        return written
+
+    def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
+        rows = list(objs)
+        with transaction.atomic(using=self.db):
+            created = super().bulk_create(rows, *args, **kwargs)
+            if _is_told(self.model):
+                raise_version({row.owner for row in rows})
+        return created
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        model: type[Any] = self.model
+        if not (_is_told(model) and model.outlived_by_its_owner):
+            return super().delete()
+        with transaction.atomic(using=self.db):
+            owners = _owners(self)
+            deleted = super().delete()
+            raise_version(owners)
+        return deleted
+
+    delete.queryset_only = True  # type: ignore[attr-defined]
+
+
+class Versioned(models.Model):
+    """A row that tools read. Columns that no version counts are in `uncounted`: times of reading, mostly."""
+
+    uncounted: ClassVar[frozenset[str]] = frozenset()
+    owner_column: ClassVar[str] = "organization_id"
+    outlived_by_its_owner: ClassVar[bool] = True
+
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(VersionedQuerySet)()
+
+    class Meta:
+        abstract = True
+
+    @property
+    def owner(self) -> str | None:
+        owner: str | None = getattr(self, self.owner_column)
+        return owner
+
+    def save_base(self, *args: Any, **kwargs: Any) -> None:
+        if not _is_told(type(self), kwargs.get("update_fields")):
+            super().save_base(*args, **kwargs)
+            return
+        with transaction.atomic(using=kwargs.get("using")):
+            super().save_base(*args, **kwargs)
+            raise_version([self.owner])
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        with transaction.atomic():
+            owner, deleted = self.owner, super().delete(*args, **kwargs)
+            if _is_told(type(self)) and self.outlived_by_its_owner:
+                raise_version([owner])
+        return deleted
+
+
+def _is_told(model: type[Any], columns: Collection[str] | None = None) -> bool:
+    """Whether a write of these columns (of all, with None) is for a version to count, and nobody else counts it."""
+    return not _raises_itself.get() and (columns is None or not set(columns) <= model.uncounted)
+
+
+def _owners(rows: models.QuerySet[Any]) -> set[str | None]:
+    return set(rows.order_by().values_list(rows.model.owner_column, flat=True).distinct())
