@@ -1,7 +1,8 @@
-"""The second half of `make run`: database, static files, demo and docs index, one friendly block, then the server."""
+"""The second half of `make run`: database, static files, demo, docs index, one friendly block, a worker, the server."""
 
 import os
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -73,10 +74,16 @@ def serve(welcome: str) -> None:
     listeners = listen(runpy.run_path(str(SERVER_CONFIG))["bind"])
     for listener in listeners:
         listener.set_inheritable(True)
+    os.chdir(ROOT)
+    start_worker()
     print(welcome, flush=True)
     binds = [f"--bind=fd://{listener.fileno()}" for listener in listeners]
-    os.chdir(ROOT)
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "-c", str(SERVER_CONFIG), *binds, "config.wsgi"])  # noqa: S606
+
+
+def start_worker() -> None:
+    """Beside the server, which this process becomes; the worker ends with it, by whatever signal."""
+    subprocess.Popen([sys.executable, "manage.py", "worker", "--parent", str(os.getpid())])
 
 
 if __name__ == "__main__":

@@ -49,6 +49,10 @@ class Worker:
         """A signal's handler: it takes no lock, which the thread that it interrupts may hold."""
         self._is_stopping = True
 
+    def wake(self) -> None:
+        """Look again at once. Not for a signal's handler."""
+        self._wake.set()
+
     def run(self) -> None:
         """Until `stop`, or the end of the parent. What runs then has GRACE to end; else its lease ends."""
         log.info("The worker has begun.", extra={"fields": {"worker": self.id, "threads": self._threads}})

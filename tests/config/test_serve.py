@@ -5,7 +5,10 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
@@ -17,9 +20,21 @@ from tests.patience import patience
 pytestmark = pytest.mark.process
 
 
+def workers(folder: Path) -> list[str]:
+    """Command lines of workers with this DATA_DIR."""
+    wanted = f"DATA_DIR={folder}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes()
+            if b"\0worker\0" in words and wanted in (process / "environ").read_bytes().split(b"\0"):
+                found.append(words.decode())
+    return found
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The address where it serves, and what it has printed before."""
+    """The address where it serves, and what it has printed before. Its worker is there, and ends with it."""
     port = free_port()
     folder = tmp_path_factory.mktemp("demo")
     process = start("bin/serve.py", env=LOCAL | {"DATA_DIR": str(folder), "PORT": str(port), "WEB_CONCURRENCY": "1"})
@@ -30,6 +45,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
             printed += line
             if line.startswith("Ctrl-C"):
                 break
+        deadline = time.monotonic() + patience()
+        while not workers(folder):  # its command line is there a moment after it has begun
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
         yield f"http://localhost:{port}", printed
     finally:
         process.terminate()
@@ -38,6 +57,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+        assert workers(folder) == []  # communicate() has waited for it: it writes to the same streams
 
 
 def test_it_prints_one_address_the_sign_in_a_ready_curl_line_and_the_mcp_address(demo: tuple[str, str]) -> None:

@@ -1,9 +1,7 @@
 """Many at once with the same code or the same token, each in a thread and on a connection of its own."""
 
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,6 +10,7 @@ from django.db import connection
 from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken
 from apps.oauthmcp.validator import Validator
 from apps.orgs.models import Membership, Organization
+from tests.database_file import database_in_a_file
 from tests.oauthmcp.grants import make_authorization, make_client, make_code, make_member, make_refresh_token
 from tests.oauthmcp.programs import redeem, refresh, refusal, revoke
 from tests.patience import patience
@@ -22,21 +21,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(scope="module", autouse=True)
 def database_for_threads(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[None]:
-    """In memory SQLite locks whole tables between connections and does not wait; in a file it does, as when served."""
-    if connection.vendor != "sqlite":
+    with database_in_a_file(tmp_path_factory.mktemp("database"), django_db_blocker):
         yield
-        return
-    with django_db_blocker.unblock():
-        path = tmp_path_factory.mktemp("database") / "porthole.sqlite3"
-        connection.ensure_connection()
-        memory, name = connection.connection, connection.settings_dict["NAME"]
-        with closing(sqlite3.connect(path)) as file:
-            memory.backup(file)
-        connection.connection, connection.settings_dict["NAME"] = None, str(path)
-    yield
-    with django_db_blocker.unblock():
-        connection.close()
-        connection.connection, connection.settings_dict["NAME"] = memory, name
 
 
 @pytest.fixture

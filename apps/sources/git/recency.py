@@ -1,6 +1,7 @@
 """Which refs were asked for lately, so that workers keep those fresh: a small file for each in its mirror's folder."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -34,6 +35,7 @@ def note(folder: Path, asked: Asked) -> None:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         new = path.with_suffix(".new")
         new.write_text(json.dumps(asdict(asked)))
+        os.utime(new, (stamps.now(), stamps.now()))
         new.replace(path)
 
 
