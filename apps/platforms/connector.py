@@ -36,8 +36,9 @@ class Identity:
 class State:
     """The state lane. A collection named in `unread` was refused: it is unknown, not empty, and its rows stay.
 
-    `apps` are all that there are, in few columns. `deployments`, `domains` are None where only details tell them;
-    else they are those of all applications.
+    `apps` are all that there are, in few columns. `domains` are those of all applications (not of previews), or None
+    where only details tell them. `deployments` are as many as the lists tell, such as those under way, or None: details
+    tell more, and are right where both tell of one.
     """
 
     identity: Identity

@@ -86,7 +86,7 @@ class Api:
         try:
             response = self._client.post_json("mcp", call)
         except HttpError as error:
-            problem = _unreachable(error)
+            problem = unreachable(error)
         else:
             return _accepted(what, response)
         raise problem
@@ -95,7 +95,7 @@ class Api:
         try:
             response = self._client.get(f"api/v1/{path}", query)
         except HttpError as error:
-            problem = _unreachable(error)
+            problem = unreachable(error)
         else:
             return _accepted(what, response)
         raise problem
@@ -111,7 +111,7 @@ def refuse_values(rows: list[Row], fields: tuple[str, ...] = VALUES) -> None:
         raise UpstreamError(TOO_STRONG, is_permanent=True)
 
 
-def _unreachable(error: HttpError) -> UpstreamError:
+def unreachable(error: HttpError) -> UpstreamError:
     if error.reason == "too_large":
         return Refused("An answer of Coolify is too large to be read.")
     return UpstreamError(f"Coolify cannot be read. {error}", is_permanent=error.reason == "not_allowed")

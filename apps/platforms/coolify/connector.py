@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from apps.net.http import Client
+from apps.net.http import Client, HttpError
 from apps.net.outbound import Network
 from apps.platforms.connector import Detail, Identity, State, UpstreamError
-from apps.platforms.coolify.calls import Api
+from apps.platforms.coolify.calls import Api, unreachable
 from apps.platforms.coolify.detail import DetailReader
 from apps.platforms.coolify.identity import read_identity
 from apps.platforms.coolify.state import Reading, StateReader, list_applications
@@ -18,7 +18,7 @@ CALLS_PER_MINUTE = 100
 class CoolifyConnector:
     """Reads the team of one API token. `reads_previews`: with Coolify's MCP server, where it is switched on.
 
-    Raises HttpError (not_allowed) where `base_url` is no address, ValueError where the token cannot be sent.
+    Raises UpstreamError where `base_url` is no address, ValueError where the token cannot be sent.
     """
 
     def __init__(
@@ -33,13 +33,16 @@ class CoolifyConnector:
     ) -> None:
         self.calls_per_minute = calls_per_minute
         self._site = base_url.strip().rstrip("/").removesuffix("/api/v1").removesuffix("/api")
-        client = Client(
-            self._site,
-            headers={"Authorization": f"Bearer {token.strip()}"},
-            calls_per_minute=calls_per_minute,
-            allowed_networks=allowed_networks,
-            timeout=timeout,
-        )
+        try:
+            client = Client(
+                self._site,
+                headers={"Authorization": f"Bearer {token.strip()}"},
+                calls_per_minute=calls_per_minute,
+                allowed_networks=allowed_networks,
+                timeout=timeout,
+            )
+        except HttpError as error:
+            raise unreachable(error) from None
         self._api = Api(client)
         self._reads_previews = reads_previews
         self._reading: Reading | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from apps.platforms.coolify import statuses
 from apps.platforms.coolify.fields import Row, cut, flag, identifier, moment, number, text
 from apps.platforms.snapshot import base
+from apps.platforms.snapshot.bounds import BIGGEST_INTEGER
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 # Where a deployment's page is: the only place where the queue names the application by the id that others know it by.
@@ -19,7 +20,8 @@ def app_of(row: Row) -> str | None:
 
 def pull_request_of(row: Row) -> int | None:
     """Its number, where it deploys a preview."""
-    return number(row, "pull_request_id") or None
+    told = number(row, "pull_request_id")
+    return told if told is not None and 0 < told <= BIGGEST_INTEGER else None
 
 
 def is_under_way(row: Row) -> bool:

@@ -7,7 +7,7 @@ from apps.platforms.connector import Detail
 from apps.platforms.coolify import deployments, versions
 from apps.platforms.coolify.addresses import Address, addresses_of, service_addresses_of
 from apps.platforms.coolify.calls import Api, Refused
-from apps.platforms.coolify.fields import Row, number
+from apps.platforms.coolify.fields import Row
 from apps.platforms.coolify.listing import Listed
 from apps.platforms.coolify.names import Names, variables_of
 from apps.platforms.coolify.previews import preview_of, read_previews
@@ -99,7 +99,7 @@ class DetailReader:
             newest.setdefault(deployments.pull_request_of(row) or 0, row)
         found: dict[str, base.Preview] = {}
         for row in rows:
-            latest = newest.get(number(row, "pull_request_id") or 0)
+            latest = newest.get(deployments.pull_request_of(row) or 0)
             preview = preview_of(row, listed.app.key, is_deploying=bool(latest and deployments.is_under_way(latest)))
             if preview:
                 found.setdefault(preview.key, preview)

@@ -69,8 +69,8 @@ def cut(record: type, field: str, value: str | None) -> str | None:
         return None
     if isinstance(bound, Text):
         value = (CONTROL_BUT_LINES if bound.lines else CONTROL).sub(" ", value)
-        while USERINFO.search(value):
-            value = USERINFO.sub("", value)
+    while USERINFO.search(value):
+        value = USERINFO.sub("", value)
     if type(bound) is Text:  # of what has a form, a part means something else
         value = value.strip()[: bound.maximum].rstrip()
     return None if bound.problem(value) else value

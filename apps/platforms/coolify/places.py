@@ -6,7 +6,6 @@ from apps.platforms.connector import UpstreamError
 from apps.platforms.coolify.calls import Api, Refused
 from apps.platforms.coolify.fields import Row, cut, identifier, moment, number, text
 from apps.platforms.snapshot import base
-from apps.platforms.snapshot.check import MAX_ENVIRONMENTS
 
 # Coolify makes it with every project. It has no other mark of a default.
 DEFAULT = "production"
@@ -22,7 +21,7 @@ class Places:
 
 
 def read_places(api: Api, used: set[int]) -> Places:
-    """`used`: numbers of environments with applications, which are kept first where a project has too many."""
+    """`used`: numbers of environments with applications, which come first in case there are more than can be kept."""
     places = Places()
     for row in api.rows("projects", "projects"):
         if (key := identifier(row)) is None or any(project.key == key for project in places.projects):
@@ -51,7 +50,6 @@ def _add(places: Places, api: Api, key: str, row: Row, used: set[int]) -> None:
         )
     )
     told = api.entries("environments of a project", row.get("environments", False))
-    # `production` first, then those with applications: more than a project may have here are left out.
     told.sort(key=lambda one: (text(one, "name") != DEFAULT, number(one, "id") not in used))
     for one in told:
         _add_environment(places, api, key, one)
@@ -59,8 +57,7 @@ def _add(places: Places, api: Api, key: str, row: Row, used: set[int]) -> None:
 
 def _add_environment(places: Places, api: Api, project: str, row: Row) -> None:
     key, number_of_it = identifier(row), number(row, "id")
-    siblings = sum(environment.project == project for environment in places.environments)
-    if key is None or number_of_it is None or siblings >= MAX_ENVIRONMENTS:
+    if key is None or number_of_it is None:
         api.left_out += 1
         return
     name = cut(base.Environment, "name", text(row, "name")) or key[:100]

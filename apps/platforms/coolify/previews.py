@@ -7,7 +7,8 @@ from apps.net.http import Response
 from apps.platforms.coolify import statuses
 from apps.platforms.coolify.addresses import addresses_of
 from apps.platforms.coolify.calls import Api, Refused, not_understood
-from apps.platforms.coolify.fields import Row, cut, identifier, moment, number, text
+from apps.platforms.coolify.deployments import pull_request_of
+from apps.platforms.coolify.fields import Row, cut, identifier, moment, text
 from apps.platforms.snapshot import base
 
 TOOL = "list_application_previews"
@@ -33,7 +34,7 @@ def read_previews(api: Api, app: str) -> list[Row]:
 
 def preview_of(row: Row, app: str, *, is_deploying: bool) -> base.Preview | None:
     """None where it cannot be kept: without an id or the pull request that it is of."""
-    key, pull_request = identifier(row), number(row, "pull_request_id")
+    key, pull_request = identifier(row), pull_request_of(row)
     if key is None or pull_request is None:
         return None
     addresses = addresses_of(row.get("fqdn"))

@@ -102,6 +102,7 @@ class StateReader:
                 one = listed_application(row, environment, numbers, site=self._site, is_deploying=deploying)
             if one is None:
                 self._api.left_out += 1
+                self._unread.add("apps")  # which of those that are stored it is cannot be told: none is gone
             else:
                 listed.setdefault(one.app.key, one)
         return listed
