@@ -75,7 +75,7 @@ class Membership(Versioned):
 class Platform(Versioned):
     """A deployment system or a manifest: each synced row names its platform."""
 
-    uncounted = frozenset({"last_sync_at", "sync_period", "deletions_confirmed_at"})
+    uncounted = frozenset({"last_sync_at", "sync_period", "detail_period", "deletions_confirmed_at"})
 
     class Kind(models.TextChoices):
         DOKPLOY = "dokploy"
