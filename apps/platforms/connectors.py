@@ -19,37 +19,49 @@ NOT_AN_ADDRESS = "The platform's URL is no address that may be reached from here
 NOT_A_KEY = "The key has characters that no header can carry."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Kept:
     """A connector that may be used again: it remembers what changes seldom. Not for ever: names get new addresses."""
 
     connector: Connector
     made_for: tuple[str, str, bool]
     made_at: float
+    is_used: bool = True
 
 
-_kept: dict[int, _Kept] = {}  # by platform; who uses one takes it out, so that nobody else uses it meanwhile
+_kept: dict[int, _Kept] = {}  # by platform
 
 
 def connector_of(connection: PlatformConnection) -> Connector:
-    """Raises UpstreamError where its key cannot be decrypted or its address may not be reached."""
-    kept = _kept.pop(connection.pk, None)
-    if kept and kept.made_for == _made_for(connection) and time.monotonic() - kept.made_at < KEPT:
+    """The platform's own, for one sync at a time: `release` it afterwards.
+
+    Raises UpstreamError where its key cannot be decrypted or its address may not be reached.
+    """
+    made_for = connection.base_url, connection.encrypted_key, connection.reads_previews
+    kept = _kept.get(connection.pk)
+    if kept and not kept.is_used and kept.made_for == made_for and time.monotonic() - kept.made_at < KEPT:
+        kept.is_used = True
         return kept.connector
+    connector = _made(connection)
+    _kept[connection.pk] = _Kept(connector, made_for, time.monotonic())
+    return connector
+
+
+def release(connection: PlatformConnection, *, is_good: bool) -> None:
+    """For the next sync of this process, where this one went well."""
+    kept = _kept.get(connection.pk)
+    if kept and is_good:
+        kept.is_used = False
+    else:
+        _kept.pop(connection.pk, None)
+
+
+def _made(connection: PlatformConnection) -> Connector:
     try:
         key = decrypt_credential(connection.encrypted_key)
     except DecryptionError:
         raise UpstreamError(KEY_NOT_READABLE, is_permanent=True) from None
     return connector_for(connection.platform.kind, connection.base_url, key, reads_previews=connection.reads_previews)
-
-
-def keep(connection: PlatformConnection, connector: Connector) -> None:
-    """For the next sync of this process, where this one went well."""
-    _kept[connection.pk] = _Kept(connector, _made_for(connection), time.monotonic())
-
-
-def _made_for(connection: PlatformConnection) -> tuple[str, str, bool]:
-    return connection.base_url, connection.encrypted_key, connection.reads_previews
 
 
 def connector_for(kind: str, base_url: str, key: str, *, reads_previews: bool = False) -> Connector:

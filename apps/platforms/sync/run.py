@@ -16,7 +16,7 @@ from django.utils import timezone
 from apps.jobs.leases import LeaseLost, confirm
 from apps.orgs.models import Organization, Platform
 from apps.platforms.connector import Connector, State, UpstreamError
-from apps.platforms.connectors import connector_of
+from apps.platforms.connectors import connector_of, release
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import apply
@@ -86,20 +86,24 @@ def sync_platform(platform_id: int, *, connect: Callable[[PlatformConnection], C
     How it went is noted on the connection and the platform either way.
     """
     connection = PlatformConnection.objects.select_related("platform").get(pk=platform_id)
-    began = time.monotonic()
+    began, is_good = time.monotonic(), False
     try:
         outcome = _run(_Sync(connection, connect(connection), began))
+        is_good = True
     except LeaseLost:
         raise  # another worker does it now, and notes how that goes
     except Exception as error:  # noted, and raised again
         _note_failure(connection, error, round((time.monotonic() - began) * 1000))
         raise
+    finally:
+        release(connection, is_good=is_good)
     return outcome
 
 
 def _run(sync: _Sync) -> Outcome:
     connection, connector, platform = sync.connection, sync.connector, sync.platform
     _note(connection, progress={})
+    calls_before = connector.calls
     state = connector.read_state()
     if state.identity.organization_key != connection.organization_key:
         raise UpstreamError(OTHER_ORGANIZATION, is_permanent=True)
@@ -115,7 +119,8 @@ def _run(sync: _Sync) -> Outcome:
     changes = _apply(sync, snapshot, is_known=not _waits(state, stored, reading, is_whole))
     outcome = Outcome(
         changes=changes, apps=len(state.apps), read=len(reading.details), failed=len(reading.failed),
-        left_out=dict(left_out), calls=connector.calls, period=period, is_whole=is_whole, problem=_problem(reading),
+        left_out=dict(left_out), calls=connector.calls - calls_before, period=period, is_whole=is_whole,
+        problem=_problem(reading),
     )  # fmt: skip
     _note_success(sync, state, reading, outcome, is_first=not stored.apps)
     return outcome
