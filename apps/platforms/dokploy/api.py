@@ -47,6 +47,10 @@ class Api:
     def calls(self) -> int:
         return self._client.calls
 
+    def begin(self) -> None:
+        """A reading: what a refusal of the key means depends on whether it was accepted before, in the same one."""
+        self._was_accepted = False
+
     def value(self, procedure: str, query: Mapping[str, str | int] = {}) -> Any:
         response = self._response(procedure, query)
         if response.status != 200:

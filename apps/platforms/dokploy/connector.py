@@ -99,6 +99,7 @@ class DokployConnector:
         return detail
 
     def _identify(self) -> tuple[Identity, versions.Version]:
+        self._api.begin()
         number = _essential(lambda: self._api.value("settings.getDokployVersion"))
         number = number if isinstance(number, str) else ""
         version = versions.parsed(number)
@@ -107,7 +108,8 @@ class DokployConnector:
     def _connections(self, unread: set[str]) -> tuple[base.Connection, ...]:
         rows = self._list("connections", lambda: self._api.rows("gitProvider.getAll"), unread)
         found = fields.each(rows, connection_of)
-        self._reader.connections = {(told.type, id): told.key for told, id in found if id is not None}
+        if "connections" not in unread:
+            self._reader.connections = {(told.type, id): told.key for told, id in found if id is not None}
         return tuple(told for told, _ in found)
 
     def _deployments(self, version: versions.Version) -> tuple[base.Deployment, ...] | None:

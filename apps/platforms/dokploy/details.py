@@ -75,7 +75,7 @@ class Reader:
         names = {field: names_in(row, field) or Names() for field, _ in service.variables}
         app = self._app(listed, row, service, sum(told.skipped for told in names.values()))
         previews, preview_domains, preview_deployments = self._previews(listed, row)
-        is_readable = all(told.is_readable for told in names.values())
+        is_readable = "env" in row and all(told.is_readable for told in names.values())
         runtime = self._runtime(app, row)
         domains = self._domains(listed, row, service)
         deployments = self._deployments(listed, row, service)

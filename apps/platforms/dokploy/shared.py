@@ -1,6 +1,7 @@
 """What belongs to no single application: names of variables and secrets, and templates."""
 
 from collections.abc import Collection, Iterator
+from urllib.parse import quote
 
 from apps.platforms.dokploy import fields
 from apps.platforms.dokploy.api import Api
@@ -11,6 +12,7 @@ from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import TAG, Name
 
 MAX_TAGS = 20
+CATALOGUE = "https://templates.dokploy.com"
 
 
 def variables_of(listing: Listing) -> tuple[base.Variable, ...]:
@@ -28,13 +30,11 @@ def variables_of(listing: Listing) -> tuple[base.Variable, ...]:
 
 def secrets_of(listing: Listing) -> tuple[base.Secret, ...]:
     """The same names: Dokploy keeps secrets of projects and environments as their variables."""
-    return (
-        *(base.Secret(name=told.name, scope="project", project=key) for key, told in _project_names(listing)),
-        *(
-            base.Secret(name=told.name, scope="environment", environment=key)
-            for key, told in _environment_names(listing)
-        ),
+    projects = (base.Secret(name=told.name, scope="project", project=key) for key, told in _project_names(listing))
+    environments = (
+        base.Secret(name=told.name, scope="environment", environment=key) for key, told in _environment_names(listing)
     )
+    return (*projects, *environments)
 
 
 def vault_secrets(api: Api, projects: Collection[str]) -> tuple[base.Secret, ...]:
@@ -74,19 +74,21 @@ def template_of(row: Row) -> base.Template | None:
         description=cut(base.Template, "description", fields.text(row, "description")) or name,
         version=cut(base.Template, "version", fields.text(row, "version")),
         tags=_tags(row),
+        logo_url=_logo(key, fields.text(row, "logo")),
         github_url=fields.url(fields.text(links, "github")),
         website_url=fields.url(fields.text(links, "website")),
         docs_url=fields.url(fields.text(links, "docs")),
     )
 
 
+def _logo(key: str, file: str | None) -> str | None:
+    """Where Dokploy's own pages load it from."""
+    return fields.url(f"{CATALOGUE}/blueprints/{quote(key, safe='')}/{quote(file, safe='')}") if file else None
+
+
 def _tags(row: Row) -> tuple[str, ...]:
-    tags = row.get("tags")
-    words = (
-        (tag.strip().lower().replace(" ", "-") for tag in tags if isinstance(tag, str))
-        if isinstance(tags, list)
-        else ()
-    )
+    tags = row.get("tags") if isinstance(row.get("tags"), list) else None
+    words = (tag.strip().lower().replace(" ", "-") for tag in tags or () if isinstance(tag, str))
     return tuple(dict.fromkeys(word for word in words if TAG.fullmatch(word)))[:MAX_TAGS]
 
 
