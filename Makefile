@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-fast soak audit sbom check check-code openapi docs bench requirements packages environment npm-packages
+.PHONY: help run demo-platform test test-fast soak audit sbom check check-code openapi docs bench requirements packages environment npm-packages
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
@@ -20,6 +20,9 @@ help: ## List what there is to run
 
 run: ## Do everything that is needed, then serve the demo on http://localhost:8000 (PORT=8001 moves it)
 	@bin/run
+
+demo-platform: ## The same, and beside it a fake Dokploy that keeps changing, connected to the organization live
+	@bin/run demo_platform.py
 
 test: packages npm-packages ## Run all tests on SQLite, and beside them those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
 	@bin/side-by-side '$(POSTGRESQL) $(PYTEST) $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'

@@ -4,6 +4,7 @@ import os
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,9 +32,16 @@ Ctrl-C stops it.
 
 
 def main() -> None:
+    start()
+
+
+def start(before: Callable[[], None] = lambda: None) -> None:
+    """`before` is called when the database is ready."""
     try:
         django.setup()
         prepare()
+        before()
+        connections.close_all()
         welcome = greeting()
     except (ImproperlyConfigured, CommandError) as error:
         sys.exit(f"Porthole does not start: {error}")
