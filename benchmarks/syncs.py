@@ -12,8 +12,6 @@ import resource
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +24,8 @@ DEPLOYMENTS = 10  # of each application
 CHANGED = 10
 SECONDS_A_CALL = 0.3
 PACE = 100  # calls a minute: half of 200
+# Where every sync notes that it was.
+OWN = ("orgs_platform", "orgs_organization", "orgs_dataversion", "platforms_platformconnection")
 ROUNDS = 60  # minutes that are simulated
 
 
@@ -88,30 +88,12 @@ def costs(size: int) -> dict[str, Any]:
 def timed(platform_id: int, memory: Any) -> tuple[float, int]:
     """Seconds of this process, and rows of the organization that were written."""
     from apps.platforms.sync.run import sync_platform
+    from tests.platforms.memory import rows_written
 
     memory.calls_per_minute = 10**9
     began = time.process_time()
     rows = rows_written(lambda: sync_platform(platform_id, connect=lambda _: memory.connector))
-    return time.process_time() - began, sum(rows.values())
-
-
-def rows_written(call: Callable[[], object]) -> Counter[str]:
-    """By table, but for the notes that every sync makes of itself."""
-    from django.db import connection
-
-    own = ("orgs_platform", "orgs_organization", "orgs_dataversion", "platforms_platformconnection")
-    written: Counter[str] = Counter()
-
-    def count(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        result = execute(sql, params, many, context)
-        words = sql.split()
-        if words[0] in ("INSERT", "UPDATE", "DELETE") and context["cursor"].rowcount:
-            written[words[1 if words[0] == "UPDATE" else 2].strip('"')] += context["cursor"].rowcount
-        return result
-
-    with connection.execute_wrapper(count):
-        call()
-    return Counter({table: number for table, number in written.items() if table not in own})
+    return time.process_time() - began, sum(number for table, number in rows.items() if table not in OWN)
 
 
 def ages(size: int) -> dict[str, Any]:

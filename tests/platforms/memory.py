@@ -1,11 +1,14 @@
 """A deployment system in memory: applications that tests deploy, break and take away, and a connector that reads it."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
+
+from django.db import connection as database
 
 from apps.net.encryption import encrypt_credential
 from apps.platforms.connector import Detail, Identity, State, UpstreamError
@@ -166,3 +169,19 @@ def connected(slug: str = "acme", kind: str = "dokploy", name: str = "default") 
         platform=platform, base_url="https://deploy.example.com", encrypted_key=encrypt_credential(KEY),
         organization_key=IDENTITY.organization_key, organization_name=IDENTITY.organization_name,
     )  # fmt: skip
+
+
+def rows_written(call: Callable[[], object]) -> Counter[str]:
+    """How many, by table."""
+    written: Counter[str] = Counter()
+
+    def count(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        result = execute(sql, params, many, context)
+        words = sql.split()
+        if words[0] in ("INSERT", "UPDATE", "DELETE") and context["cursor"].rowcount:
+            written[words[1 if words[0] == "UPDATE" else 2].strip('"')] += context["cursor"].rowcount
+        return result
+
+    with database.execute_wrapper(count):
+        call()
+    return written

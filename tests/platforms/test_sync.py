@@ -2,14 +2,11 @@
 
 import logging
 import threading
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection as database
 
 from apps.orgs.models import (
     App,
@@ -30,7 +27,7 @@ from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.hiding import TooManyDeletions
 from apps.platforms.sync.run import Outcome, sync_platform
-from tests.platforms.memory import KEY, Memory, MemoryConnector, connected, key_of
+from tests.platforms.memory import KEY, Memory, MemoryConnector, connected, key_of, rows_written
 from tests.platforms.snapshots import NOON
 
 pytestmark = pytest.mark.django_db
@@ -51,22 +48,6 @@ def refused(connection: PlatformConnection, memory: Memory, error: type[Exceptio
     connection.refresh_from_db()
     connection.platform.refresh_from_db()
     return caught.value
-
-
-def rows_written(call: Callable[[], object]) -> Counter[str]:
-    """How many, by table."""
-    written: Counter[str] = Counter()
-
-    def count(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        result = execute(sql, params, many, context)
-        words = sql.split()
-        if words[0] in ("INSERT", "UPDATE", "DELETE") and context["cursor"].rowcount:
-            written[words[1 if words[0] == "UPDATE" else 2].strip('"')] += context["cursor"].rowcount
-        return result
-
-    with database.execute_wrapper(count):
-        call()
-    return written
 
 
 def visible() -> set[str]:
