@@ -1,6 +1,6 @@
 """One snapshot of what was read, and of what is still known of what was not."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
