@@ -52,8 +52,9 @@ openapi: environment ## Rewrite tests/openapi.json, the published contract
 docs: environment ## Rewrite what README.md and docs/ say of tools, from the tools
 	$(MANAGE) docs
 
-bench: environment ## Compare the cost of an answer with plain Django and DRF views, on PostgreSQL
+bench: environment ## Compare the cost of an answer with plain Django and DRF views, and measure syncs, on PostgreSQL
 	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/bench.py $(ARGS)
+	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/syncs.py
 
 audit: environment npm-packages ## Ask for known vulnerabilities in what is pinned
 	@bin/auditors

@@ -1,7 +1,7 @@
 """A deployment system in memory: applications that tests deploy, break and take away, and a connector that reads it."""
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -91,6 +91,7 @@ class MemoryConnector:
         self.calls_per_minute = memory.calls_per_minute
         self._calls = 0
         self._lock = threading.Lock()
+        self._by_app: dict[str, dict[str, list[Any]]] = {}
         self.at_once = self.most_at_once = 0
 
     @property
@@ -136,18 +137,25 @@ class MemoryConnector:
             key=app.key, project=app.project, environment=app.environment, name=app.name, kind=app.kind,
             status=app.status, upstream_status=app.upstream_status, source_type="upload", created_at=NOON,
         )  # fmt: skip
-        of_previews = tuple(d for d in memory.domains.values() if d.app == app.key and d.preview)
+        domains, previews = self._of(app.key, "domains"), self._of(app.key, "previews")
+        deployments = self._of(app.key, "deployments")
         return Detail(
             app=whole,
-            domains=of_previews if memory.tells_domains else self._domains(app.key),
-            previews=tuple(p for p in memory.previews.values() if p.app == app.key),
-            deployments=tuple(d for d in memory.deployments.values() if d.app == app.key and d.preview),
+            domains=tuple(domain for domain in domains if domain.preview or not memory.tells_domains),
+            previews=tuple(previews),
+            deployments=tuple(deployment for deployment in deployments if deployment.preview),
             variables=tuple(base.Variable(name=name, app=app.key) for name in memory.variables.get(app.key, ())),
             runtime=base.Runtime(app=app.key, desired_replicas=1, running_replicas=1),
         )
 
-    def _domains(self, key: str) -> tuple[base.Domain, ...]:
-        return tuple(domain for domain in self.memory.domains.values() if domain.app == key)
+    def _of(self, app: str, collection: str) -> list[Any]:
+        """What belongs to an application; looked up once, or a test of thousands would wait for this."""
+        with self._lock:
+            if collection not in self._by_app:
+                found = self._by_app[collection] = defaultdict(list)
+                for record in getattr(self.memory, collection).values():
+                    found[record.app].append(record)
+        return self._by_app[collection].get(app, [])
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from apps.jobs.models import Schedule
 from apps.net.encryption import decrypt_credential
@@ -142,6 +144,21 @@ def test_a_first_sync_that_fails_is_left_to_a_worker(acme_org: Organization, mem
     with pytest.raises(CommandError, match=r"It hung\. A worker will try again"):
         connect(key_file)
     assert Schedule.objects.count() == 1
+
+
+def test_no_worker_syncs_beside_the_command(
+    acme_org: Organization, memory: Memory, key_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due = []
+
+    def first_sync(platform_id: int) -> Any:
+        due.append(Schedule.objects.get().due_at)
+        return sync_platform(platform_id)
+
+    monkeypatch.setattr("apps.platforms.management.connect.sync_platform", first_sync)
+    connect(key_file)
+    assert due[0] - timezone.now() > timedelta(minutes=30)
+    assert Schedule.objects.get().due_at - timezone.now() <= timedelta(seconds=60)
 
 
 def test_the_key_is_nowhere_in_clear(

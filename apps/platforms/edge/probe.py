@@ -18,7 +18,6 @@ from apps.net.outbound import Network, is_reachable
 from apps.platforms.edge.lookups import Lookup, LookupFailed, Lookups, Unresolved
 from apps.platforms.edge.request import request
 from apps.platforms.edge.targets import Outcome, Target, host_of
-from apps.platforms.edge.trust import trusted_authorities
 
 BUDGET = 5.0  # seconds for one check: the name, the connection, TLS, the answer
 MAX_QUEUED = 30.0  # seconds until a thread turns to a name
@@ -137,7 +136,7 @@ class _Probe:
 
     async def _fetch(self, outcome: Outcome, addresses: tuple[str, ...]) -> None:
         began = time.monotonic()
-        authorities = self.prober.authorities or trusted_authorities()
+        authorities = self.prober.authorities or certificates()
         code = await self._request(outcome, addresses, authorities)
         if code == pycurl.E_PEER_FAILED_VERIFICATION:
             # Once more without: what the certificate says, and whether something answers behind it.

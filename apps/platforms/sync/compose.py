@@ -1,6 +1,6 @@
 """One snapshot of what was read, and of what is still known of what was not."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -33,7 +33,7 @@ def compose(
         apps=tuple(detail.app for detail in read.values()),
         app_states=tuple(known.values()),
         previews=_once(_told(read, "previews"), _key),
-        domains=_once((*_told(read, "domains"), *_domains(state, read, stored, held)), _key),
+        domains=_once((*_told(read, "domains"), *(told for told in state.domains or () if told.app in held)), _key),
         deployments=_once(
             (*_told(read, "deployments"), *(told for told in state.deployments or () if told.app in held)), _key
         ),
@@ -44,13 +44,6 @@ def compose(
         runtimes=tuple(replace(detail.runtime, checked_at=None) for detail in read.values() if detail.runtime),
         unread=_unread(state, read, known, stored),
     )
-
-
-def _domains(state: State, read: Mapping[str, Detail], stored: Stored, held: Collection[str]) -> Iterator[base.Domain]:
-    """Those of all applications. A preview's is told of with its preview, and only there: else it stays as it is."""
-    for domain in state.domains or ():
-        if domain.app in held and (domain.app in read or domain.key not in stored.preview_domains):
-            yield domain
 
 
 def _variables(state: State, read: Mapping[str, Detail], shared: list[base.Variable]) -> Iterator[base.Variable]:

@@ -143,8 +143,8 @@ def _limit(connector: Connector, period: int, *, is_first: bool) -> Limit:
 
 def _waits(state: State, stored: Stored, reading: Reading, is_whole: bool) -> bool:
     """Whether there are applications that were never read, nor refused twice: then nobody may take this for all."""
-    untried = [app for app in state.apps if app.key not in {*stored.apps, *reading.details, *reading.failed}]
-    return not is_whole and (bool(untried) or not stored.apps)
+    tried = {*stored.apps, *reading.details, *reading.failed}
+    return not is_whole and (not stored.apps or any(app.key not in tried for app in state.apps))
 
 
 def _apply(sync: _Sync, snapshot: base.Snapshot, *, is_known: bool) -> Changes:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
-from apps.orgs.models import App, Deployment, Domain, EnvVarName, Platform, Preview
+from apps.orgs.models import App, Deployment, EnvVarName, Platform, Preview
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.differences import BATCH
 
@@ -19,23 +19,19 @@ class StoredApp:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """By the platform's own keys. `preview_domains`: the application of each domain that is a preview's."""
+    """By the platform's own keys. `with_previews`: applications that have some."""
 
     apps: dict[str, StoredApp] = field(default_factory=dict)
     with_previews: frozenset[str] = frozenset()
-    preview_domains: dict[str, str] = field(default_factory=dict)
 
 
 def stored_of(platform: Platform) -> Stored:
     apps = App.objects.filter(platform=platform, external_id__isnull=False)
     columns = apps.values_list("external_id", "status", "upstream_status", "hidden_at")
     previews = Preview.objects.filter(platform=platform).values_list("app__external_id", flat=True)
-    domains = Domain.objects.filter(platform=platform, preview__isnull=False)
-    owners = domains.values_list("external_id", "app__external_id")
     return Stored(
         apps={key: StoredApp(status, upstream, hidden is not None) for key, status, upstream, hidden in columns if key},
         with_previews=frozenset(key for key in previews.distinct() if key),
-        preview_domains={key: app for key, app in owners if key and app},
     )
 
 
