@@ -14,6 +14,7 @@ from typing import Any
 
 import pycurl
 
+from apps.net.authorities import certificates
 from apps.net.outbound import Network, is_reachable
 from apps.platforms.edge.lookups import Lookup, LookupFailed, Lookups, Unresolved
 from apps.platforms.edge.request import request
