@@ -16,7 +16,7 @@ from apps.platforms.snapshot.apply import apply
 from apps.platforms.snapshot.check import SnapshotError
 from tests.platforms.snapshots import manifest_platform, rich
 
-OURS = ("orgs", "oauthmcp", "tools")
+OURS = ("orgs", "oauthmcp", "tools", "platforms", "jobs")
 # What cannot hold text. Any other kind of column, known to us or not, must be on the list below.
 NO_TEXT = (
     models.BooleanField,
@@ -40,6 +40,22 @@ NEVER_FILLED = "a column of django-oauth-toolkit that stays empty here"
 DOOR = "our own public address"
 # Every column that can hold text, and why it is there. A new one needs a reason, and the reason is never a value.
 ALLOWED = {
+    "orgs.EdgeHour.checks": "times and latencies, packed",
+    "platforms.PlatformConnection.base_url": WHERE,
+    "platforms.PlatformConnection.encrypted_key": "the key that Porthole itself needs, encrypted",
+    "platforms.PlatformConnection.organization_key": THEIR_ID,
+    "platforms.PlatformConnection.organization_name": TITLE,
+    "platforms.PlatformConnection.role": WORD,
+    "platforms.PlatformConnection.detail_cursor": THEIR_ID,
+    "platforms.PlatformConnection.progress": "a sentence of ours",
+    "platforms.PlatformConnection.last_error": "a sentence of ours, in which nothing is that was received",
+    "platforms.PlatformConnection.last_counts": "numbers by kind of row",
+    "platforms.PlatformConnection.deletions_to_confirm": "numbers, and names of applications",
+    "jobs.Schedule.name": WORD,
+    "jobs.Schedule.task": "where a function of ours is",
+    "jobs.Schedule.arguments": "ids",
+    "jobs.Schedule.data_dir": AN_ID,
+    "jobs.Schedule.lease": AN_ID,
     "orgs.User.email": "what somebody signs in with",
     "orgs.User.password": "a salted hash of the password that opens Porthole itself",
     "orgs.User.name": TITLE,
