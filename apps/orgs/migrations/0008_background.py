@@ -51,7 +51,9 @@ class Migration(migrations.Migration):
             model_name="app",
             name="detail_read_at",
             field=models.DateTimeField(
-                editable=False, help_text="When the platform was last asked for more than its state.", null=True
+                editable=False,
+                help_text="When the platform was last asked for more than its state, to the hour.",
+                null=True,
             ),
         ),
         migrations.AddField(

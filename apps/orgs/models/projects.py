@@ -121,7 +121,7 @@ class App(Named, Keyed):
     dashboard_url = models.CharField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     detail_read_at = models.DateTimeField(
-        null=True, editable=False, help_text="When the platform was last asked for more than its state."
+        null=True, editable=False, help_text="When the platform was last asked for more than its state, to the hour."
     )
     hidden_at = models.DateTimeField(
         null=True, editable=False, help_text="When a complete reading no longer had it. It is kept for seven days."

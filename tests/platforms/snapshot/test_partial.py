@@ -146,7 +146,7 @@ def test_that_an_application_was_read_whole_is_noted_by_the_minute(platform: Pla
         apply(platform, rich())
     assert web()["detail_read_at"] == first
     assert sum("UPDATE" in query["sql"].split()[0] for query in queries) <= 3
-    App.objects.update(detail_read_at=timezone.now() - timedelta(seconds=90))
+    App.objects.update(detail_read_at=timezone.now() - timedelta(hours=2))
     before = web()["detail_read_at"]
     assert apply(platform, only_state()) == Changes()
     assert web()["detail_read_at"] == before
