@@ -8,8 +8,6 @@ BIN := .venv/bin
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
 MANAGE := $(LOCAL) $(BIN)/python manage.py
 PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
-# Cases that wait for a program, a browser or a deadline run on SQLite, so one more at a time than there are processors.
-PYTEST_WAITING := $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 SQLITE := env -u DATABASE_URL -u DATABASE_URL_FILE
 POSTGRESQL := $(BIN)/python bin/postgres.py --
 # Tests start hundreds of processes: each would compile our code anew where somebody forbids Python to keep it.
@@ -27,7 +25,7 @@ demo-platform: ## The same, and beside it a fake Dokploy that keeps changing, co
 	@bin/run demo_platform.py
 
 test: packages npm-packages ## Run all tests on SQLite, and beside them those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
-	@bin/side-by-side '$(POSTGRESQL) $(PYTEST) $(ARGS)' '$(SQLITE) $(PYTEST_WAITING) $(ARGS)'
+	@bin/side-by-side '$(POSTGRESQL) $(PYTEST) $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
 
 test-fast: environment ## Run what needs neither PostgreSQL nor other programs: for the inner loop, under a minute
 	$(SQLITE) env TEST_RUN=fast $(PYTEST) -p no:schemathesis $(ARGS)
