@@ -6,7 +6,7 @@ from hypothesis import settings
 
 # The inputs are the same on both databases, so PostgreSQL's run need not try each of them again.
 IS_POSTGRESQL = os.environ.get("DATABASE_URL", "").startswith("postgres")
-FACTOR = 10 if os.environ.get("TEST_RUN") == "soak" else 0.5 if IS_POSTGRESQL else 1
+FACTOR = 10 if os.environ.get("TEST_RUN") == "soak" else 0.25 if IS_POSTGRESQL else 1
 
 
 def examples(number: int = 100) -> settings:

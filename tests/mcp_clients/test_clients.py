@@ -48,7 +48,7 @@ def check_answer(tool: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 @pytest.mark.spec("MCP 2026-07-28 Authorization", "RFC 9728 §5", "RFC 8414 §3", "RFC 7591 §3", "RFC 8707 §2")
-@each_client("mcp-legacy", "client-legacy", "inspector-modern")
+@each_client("mcp-legacy", "inspector-modern")
 def test_it_finds_its_way_in_and_calls_the_tools(server: Server, wire: Wire, tmp_path: Path, kind: str) -> None:
     person = Person(server)
     with KINDS[kind].connected(person, tmp_path) as client:

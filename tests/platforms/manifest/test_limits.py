@@ -48,7 +48,7 @@ def test_an_export_beyond_the_former_limit_is_read_back_and_changes_nothing() ->
     assert export(platform) == exported
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.django_db
 def test_the_large_manifest_of_other_tests_is_as_an_export_would_be(tmp_path: Path) -> None:
     file = tmp_path / "large.yaml"
@@ -116,7 +116,7 @@ def manifest_of_one_application(count: int, *, key_first: bool) -> str:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_list_of_more_than_five_mib_is_read_where_its_owner_is_known() -> None:
     count = FORMER_LIMIT // 62 + 2000
     read = read_manifest(manifest_of_one_application(count, key_first=True).encode()).snapshot
