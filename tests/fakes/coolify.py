@@ -20,15 +20,12 @@ import argparse
 import itertools
 import json
 import re
-import threading
 import time
 from collections import deque
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any
 
 from tests.fakes.coolify_rows import CANARY, Rows
+from tests.fakes.loopback import LoopbackFake, Request
 
 DOCS = {"docs": "https://coolify.io/docs"}
 # status, body, headers
@@ -54,14 +51,7 @@ NOT_FOUND, NO_ROUTE = FAILURES["not_found"], FAILURES["no_route"]
 APPLICATION_NAMES = ("DATABASE_URL", "NODE_VERSION", "SESSION_SECRET")
 
 
-@dataclass(frozen=True)
-class Request:
-    method: str
-    path: str
-    query: dict[str, str]
-
-
-class CoolifyFake:
+class CoolifyFake(LoopbackFake):
     def __init__(
         self,
         version: str = "4.3.11",
@@ -73,41 +63,19 @@ class CoolifyFake:
         numbers_as_keys: bool = False,
         port: int = 0,
     ) -> None:
+        super().__init__(port)
         is_old = version.startswith(("4.0", "4.1"))
         self.rows = Rows(applications, services, is_old=is_old, reads_secrets=reads_secrets)
         self.version, self.key = version, "7|t0kenOfTheFakeThatNobodyMaySee"
         self.is_nested, self.numbers_as_keys = is_nested, numbers_as_keys
         self.mcp, self.rate_limit = "off", None
-        self.requests: list[Request] = []
         self.listed: set[str] = set()
-        self._strangers: list[Request] = []
-        self._failures: dict[str, str] = {}
         self._calls: deque[float] = deque()
-        self._lock, self._over = threading.Lock(), threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"fake": self}))
-        self._server.daemon_threads = True
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def fail(self, path: str, kind: str) -> None:
-        self._failures[path] = kind
-
-    def heal(self) -> None:
-        self._failures.clear()
-
-    def strangers(self) -> list[Request]:
-        return list(self._strangers)
+    def respond(self, request: Request, headers: Any, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+        token = (headers.get("Authorization") or "").removeprefix("Bearer ")
+        status, told, more = self.answer(request, token, json.loads(body) if body else None)
+        return status, (told if isinstance(told, str) else json.dumps(told)).encode(), more
 
     # Answering
 
@@ -128,7 +96,7 @@ class CoolifyFake:
     def _failure(self, kind: str, path: str, request: Request) -> tuple[int, Any, dict[str, str]]:
         if kind == "hang":
             self._lock.release()
-            self._over.wait(60)
+            self._released.wait(60)
             self._lock.acquire()
         if kind in ("hang", "truncated"):
             status, told, headers = self._told(path, request, None)
@@ -230,33 +198,6 @@ def ids_in(request: Request, body: Any) -> set[str]:
              "applications", "services", "deployments", "github-apps", "gitlab-apps"}  # fmt: skip
     named = set(request.path.split("/")) - words
     return named | ({body["params"]["arguments"]["uuid"]} if body else set())
-
-
-class _Handler(BaseHTTPRequestHandler):
-    fake: CoolifyFake
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # a body that waits for its headers' acknowledgement comes 40 ms late
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length)) if length else None
-        token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
-        request = Request(self.command, parts.path, dict(parse_qsl(parts.query)))
-        self._send(*self.fake.answer(request, token, body))
-
-    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
-
-    def _send(self, status: int, told: Any, headers: dict[str, str]) -> None:
-        body = (told if isinstance(told, str) else json.dumps(told)).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 def main() -> None:

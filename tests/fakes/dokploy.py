@@ -23,13 +23,11 @@ import json
 import re
 import threading
 import time
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any
 
 from tests.fakes.dokploy_answers import Answers, Missing
 from tests.fakes.dokploy_rows import CANARY, Rows
+from tests.fakes.loopback import LoopbackFake, Request
 
 __all__ = ["CANARY", "FAILURES", "DokployFake", "Request"]
 
@@ -53,14 +51,7 @@ ENV_FIELDS = ("env", "previewEnv", "buildArgs", "buildSecrets")
 ID = re.compile(r'"(?:\w+Id|appName|id)": ?"([^"]+)"')
 
 
-@dataclass(frozen=True)
-class Request:
-    method: str
-    path: str
-    query: dict[str, str]
-
-
-class DokployFake:
+class DokployFake(LoopbackFake):
     def __init__(
         self,
         version: str = "0.30.2",
@@ -72,42 +63,20 @@ class DokployFake:
         host: str = "acme.example",
         is_live: bool = False,
     ) -> None:
+        super().__init__(port)
         self.version, self.delay = version, delay
         self.key = f"dokploy{CANARY}"
         self.rows = Rows(applications, composes, host, is_live=is_live)
-        self.requests: list[Request] = []
         self.calls_left: int | None = None
-        self._failures: dict[str, str] = {}
         self._listed: set[str] = set()
-        self._strangers: list[Request] = []
-        self._released = threading.Event()
-        self._lock = threading.Lock()
-        self._server = _server(self, port)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
     def fail(self, procedure: str, kind: str) -> None:
         assert kind in (*FAILURES, "truncated", "hang", "huge", "encrypted")
-        self._failures[procedure] = kind
+        super().fail(procedure, kind)
 
-    def heal(self) -> None:
-        self._failures.clear()
-        self._released.set()
-        self._released = threading.Event()
-
-    def strangers(self) -> list[Request]:
-        """Real ones answer some of these too, even about other organizations."""
-        return list(self._strangers)
+    def respond(self, request: Request, headers: Any, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+        status, told = self.answer(request, headers.get("x-api-key"))
+        return status, told, {"Location": "http://169.254.169.254/latest/meta-data/"} if status == 302 else {}
 
     def answer(self, request: Request, key: str | None) -> tuple[int, bytes]:
         if self.delay:
@@ -176,40 +145,6 @@ def _encrypted(value: Any) -> Any:
 
 def _encoded(status: int, value: Any) -> tuple[int, bytes]:
     return status, value.encode() if isinstance(value, str) and value.startswith("<") else json.dumps(value).encode()
-
-
-def _server(fake: DokployFake, port: int) -> ThreadingHTTPServer:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
-            parts = urlsplit(self.path)
-            request = Request(self.command, parts.path, dict(parse_qsl(parts.query)))
-            status, body = fake.answer(request, self.headers.get("x-api-key"))
-            try:
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                if status == 302:
-                    self.send_header("Location", "http://169.254.169.254/latest/meta-data/")
-                self.end_headers()
-                self.wfile.write(body)
-            except OSError:  # whoever asked has hung up
-                self.close_connection = True
-
-        do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, *_: object) -> None:
-            pass
-
-    return Server(("127.0.0.1", port), Handler)
 
 
 def main() -> None:
