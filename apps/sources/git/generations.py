@@ -1,5 +1,6 @@
-"""One generation of a mirror: which refs it has, whether their commits are there."""
+"""The generations of a mirror: which one is read now, which refs it has, whether their commits are there."""
 
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,6 +20,32 @@ class ResolvedRef:
     generation: Path
     commit: str
     is_stale: bool
+
+
+def current_in(folder: Path) -> Path | None:
+    """A mirror's generation that is to be read now."""
+    try:
+        name = (folder / "current").readlink().name
+    except OSError:
+        return None
+    return folder / name if name.startswith("g-") and (folder / name / "objects").is_dir() else None
+
+
+def activate(new: Path) -> None:
+    """What was built as `new-…` takes the place of the generation before, which stays for those who are in it."""
+    folder, before = new.parent, current_in(new.parent)
+    target = folder / new.name.replace("new-", "g-", 1)
+    new.rename(target)
+    link = folder / "next"
+    link.unlink(missing_ok=True)
+    link.symlink_to(target.name)
+    current = folder / "current"
+    if current.is_dir() and not current.is_symlink():
+        shutil.rmtree(current)
+    link.replace(current)
+    for old in folder.glob("g-*"):
+        if old not in (target, before):
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def refs_in_use(generation: Path) -> list[str]:

@@ -31,7 +31,15 @@ from apps.sources.git.fetch import (
     remove_leftovers,
     run,
 )
-from apps.sources.git.generations import ResolvedRef, commit_in, drop_lost, mark_failed, refs_in_use
+from apps.sources.git.generations import (
+    ResolvedRef,
+    activate,
+    commit_in,
+    current_in,
+    drop_lost,
+    mark_failed,
+    refs_in_use,
+)
 from apps.sources.git.objects import GitError, open_at
 from apps.sources.git.refs import names_of, ref_not_found
 from apps.sources.git.remotes import https_only, remote_of
@@ -72,11 +80,7 @@ class Mirror:
 
     def generation(self) -> Path | None:
         """The repository to read now. Resolved once for each answer, since another may take its place."""
-        try:
-            name = (self.folder / "current").readlink().name
-        except OSError:
-            return None
-        return self.folder / name if name.startswith("g-") and (self.folder / name / "objects").is_dir() else None
+        return current_in(self.folder)
 
     def open(self, generation: Path) -> pygit2.Repository:
         """A generation to read from, which lacks nothing that is known to have been there. Raises Unavailable."""
@@ -270,24 +274,9 @@ class Mirror:
             for ref in refs:
                 with suppress(*([RefMissing] if is_lenient else [])):
                     self._fetch_into(new, ref)
-            self._activate(new)
+            activate(new)
         finally:
             shutil.rmtree(new, ignore_errors=True)
-
-    def _activate(self, new: Path) -> None:
-        before = self.generation()
-        target = self.folder / new.name.replace("new-", "g-", 1)
-        new.rename(target)
-        link = self.folder / "next"
-        link.unlink(missing_ok=True)
-        link.symlink_to(target.name)
-        current = self.folder / "current"
-        if current.is_dir() and not current.is_symlink():
-            shutil.rmtree(current)
-        link.replace(current)
-        for old in self.folder.glob("g-*"):
-            if old not in (target, before):
-                shutil.rmtree(old, ignore_errors=True)
 
     @contextmanager
     def _lock(self, seconds: float) -> Iterator[None]:

@@ -20,22 +20,7 @@ from apps.sources.git.mirrors import Mirror
 from apps.sources.git.waiting import Places
 from apps.web.exceptions import InvalidInput, Unavailable
 from tests.patience import patience
-from tests.sources.git.origins import Network
-
-URL = "https://git.example.com/acme/shop.git"
-
-
-@pytest.fixture
-def network(monkeypatch, settings, tmp_path):
-    settings.DATA_DIR = tmp_path / "data"
-    network = Network(monkeypatch, tmp_path)
-    yield network
-    network.settle()
-
-
-@pytest.fixture
-def origin(network):
-    return network.origin(URL)
+from tests.sources.git.conftest import URL
 
 
 def files_of(mirror):

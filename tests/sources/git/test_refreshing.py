@@ -1,27 +1,10 @@
 """Workers keep fresh what is asked for, and nothing else."""
 
-import pytest
-
 from apps.sources import tasks
 from apps.sources.git import recency, stamps
 from apps.sources.git.mirrors import Mirror
 from apps.sources.git.refreshing import refresh_mirrors
-from tests.sources.git.origins import Network
-
-URL = "https://git.example.com/acme/shop.git"
-
-
-@pytest.fixture
-def network(monkeypatch, settings, tmp_path):
-    settings.DATA_DIR = tmp_path / "data"
-    network = Network(monkeypatch, tmp_path)
-    yield network
-    network.settle()
-
-
-@pytest.fixture
-def origin(network):
-    return network.origin(URL)
+from tests.sources.git.conftest import URL
 
 
 def test_what_was_asked_for_lately_and_is_not_fresh_is_fetched(network, origin, settings):

@@ -17,25 +17,12 @@ from apps.sources.git.repository import open_repository
 from apps.sources.git.values import Entry, Location
 from apps.web.exceptions import InvalidInput, Unavailable
 from tests.examples import examples
-from tests.sources.git.origins import SIGNATURE, Link, Network, Origin, Submodule
+from tests.sources.git.conftest import URL
+from tests.sources.git.origins import SIGNATURE, Link, Origin, Submodule
 
-URL = "https://git.example.com/acme/shop.git"
 SHOP = Location(URL, "main", "org_1")
 HERE = Location(LOCAL_CHECKOUT, "main", "org_1")
 NOWHERE = "1" * 40
-
-
-@pytest.fixture
-def network(monkeypatch, settings, tmp_path):
-    settings.DATA_DIR = tmp_path / "data"
-    network = Network(monkeypatch, tmp_path)
-    yield network
-    network.settle()
-
-
-@pytest.fixture
-def origin(network):
-    return network.origin(URL)
 
 
 @pytest.fixture
