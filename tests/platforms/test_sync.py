@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from apps.orgs.models import (
     App,
@@ -65,6 +66,22 @@ def test_a_first_sync_reads_everything_however_little_may_be_asked() -> None:
     assert connection.platform.last_sync_status == "ok"
     assert connection.last_counts["apps"] == 30
     assert connection.last_error is connection.progress is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_to_the_database_is_kept_while_a_platform_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection, memory = connected(), Memory.of(1)
+    memory.state_error, told = UpstreamError("It is away."), []
+    monkeypatch.setattr(connections["default"], "close", lambda: told.append("given back"))
+
+    class Noting(MemoryConnector):
+        def read_state(self) -> State:
+            told.append("read")
+            return super().read_state()
+
+    with pytest.raises(UpstreamError):
+        sync_platform(connection.pk, connect=lambda _: Noting(memory))
+    assert told == ["given back", "read"]
 
 
 def test_details_are_read_four_at_once_and_no_more() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.db import connection as database
 from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
@@ -103,6 +104,8 @@ def sync_platform(platform_id: int, *, connect: Callable[[PlatformConnection], C
 def _run(sync: _Sync) -> Outcome:
     connection, connector, platform = sync.connection, sync.connector, sync.platform
     _note(connection, progress={})
+    if not database.in_atomic_block:
+        database.close()  # a platform may take minutes to answer, and there are fewer connections than platforms
     calls_before = connector.calls
     state = connector.read_state()
     if state.identity.organization_key != connection.organization_key:
