@@ -18,7 +18,7 @@ from apps.net.authorities import certificates
 from apps.net.outbound import Network, is_reachable
 from apps.platforms.edge.lookups import Lookup, LookupFailed, Lookups, Unresolved
 from apps.platforms.edge.request import request
-from apps.platforms.edge.targets import Outcome, Target, host_of
+from apps.platforms.edge.targets import RESERVED, Outcome, Target, host_of
 
 BUDGET = 5.0  # seconds for one check: the name, the connection, TLS, the answer
 MAX_QUEUED = 30.0  # seconds until a thread turns to a name
@@ -110,6 +110,8 @@ class _Probe:
         """All that the name has. Raises _NotProbed; TimeoutError where nobody came to look it up."""
         if (host := host_of(self.target.host)) is None:
             raise _NotProbed("Its host is not a name that can be looked up.")
+        if host.endswith(RESERVED):
+            raise _NotProbed("Its name is reserved for examples, and is never there.")
         lookup = self.prober.lookups.begin(host)
         if not await _is_done(lookup.began, MAX_QUEUED):
             raise TimeoutError

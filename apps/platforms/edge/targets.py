@@ -7,6 +7,9 @@ from urllib.parse import quote
 from apps.net.outbound import HOST_NAME
 from apps.platforms.edge.certificates import Certificate
 
+# RFC 6761: nobody can have a name below these, so there is nothing to look up and nothing to be down.
+RESERVED = (".example", ".invalid")
+
 
 @dataclass(frozen=True, slots=True)
 class Target:

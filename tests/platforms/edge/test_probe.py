@@ -213,6 +213,11 @@ def test_a_host_that_parsers_may_differ_on_is_not_asked_for(host: str) -> None:
     assert_refused(host, "Its host is not a name that can be looked up.")
 
 
+@pytest.mark.parametrize("host", ["shop.acme.example", "SHOP.ACME.EXAMPLE", "shop.invalid"])
+def test_a_name_for_examples_is_not_looked_up_and_is_no_bad_news(host: str) -> None:
+    assert_refused(host, "Its name is reserved for examples, and is never there.", shop=["93.184.215.14"])
+
+
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
