@@ -39,7 +39,7 @@ def apply(
     `is_checked` is for those who have called `check` themselves: of many records it takes seconds.
 
     Applying the same snapshot again writes no row; that it was read is noted each time, on the platform
-    (`last_sync_at`) and on its organization (`synced_at`), and by the minute on applications that a deployment system
+    (`last_sync_at`) and on its organization (`synced_at`), and by the hour on applications that a deployment system
     told whole (`detail_read_at`). When anything fails no row changes, the platform's `last_sync_status` becomes
     "error" and the error is raised: SnapshotError, TooManyDeletions unless `allow_deletions`, or what the database
     said. The organization's data version is raised when any row changed.
