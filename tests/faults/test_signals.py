@@ -91,6 +91,21 @@ def test_sigterm_waits_for_nobody_who_asks_nothing(env: dict[str, str]) -> None:
         assert server.process.wait(patience()) == 0
 
 
+SLOW_TO_BEGIN = """
+exec(open("config/gunicorn.conf.py").read().replace("__file__", "'config/x'"))
+def post_fork(server, worker):
+    __import__("time").sleep(1)
+"""
+
+
+def test_a_worker_that_only_begins_hears_sigterm_too(env: dict[str, str], tmp_path: Path) -> None:
+    config = tmp_path / "config.py"
+    config.write_text(SLOW_TO_BEGIN)
+    with script(env, config, "--graceful-timeout", "86400") as server:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(patience()) == 0
+
+
 def test_sighup_changes_nothing_and_says_what_to_do(env: dict[str, str]) -> None:
     with gunicorn(env) as server:
         before = children(server.process.pid)
@@ -134,11 +149,11 @@ def test_sigusr2_and_then_sigterm_bring_new_code_without_losing_an_answer(env: d
 
 
 @contextmanager
-def script(env: dict[str, str], config: Path) -> Iterator[Server]:
+def script(env: dict[str, str], config: Path, *more: str) -> Iterator[Server]:
     """The gunicorn that the documentation names: one that was started with -m cannot start itself once more."""
     port = free_port()
     program = str(Path(sys.executable).with_name("gunicorn"))
-    arguments = (program, "-c", str(config), "--log-level", "info", "config.wsgi")
+    arguments = (program, "-c", str(config), "--log-level", "info", *more, "config.wsgi")
     server = Server(port, start(*arguments, env={"WEB_CONCURRENCY": "1", "PORT": str(port)} | env))
     try:
         server.line(lambda line: "Booting worker" in line)

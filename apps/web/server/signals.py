@@ -1,7 +1,8 @@
-"""What gunicorn's arbiter does on SIGHUP and SIGTERM."""
+"""What gunicorn's arbiter does on SIGHUP and SIGTERM, and when its workers begin to hear the latter."""
 
 import ctypes
 import errno
+import signal
 import socket
 import struct
 import sys
@@ -22,7 +23,7 @@ NO_NEW_CONNECTIONS = b"".join(
 
 
 def install(arbiter: Any) -> None:
-    stop = arbiter.handle_term
+    stop, spawn = arbiter.handle_term, arbiter.spawn_worker
 
     def handle_term() -> None:
         """Whoever is not connected yet is not any more; workers answer the others (worker.py's drain)."""
@@ -38,7 +39,19 @@ def install(arbiter: Any) -> None:
             "start again), or SIGUSR2 and then SIGTERM."
         )
 
-    arbiter.handle_term, arbiter.handle_hup = handle_term, handle_hup
+    def spawn_worker() -> int:
+        """A new worker hears SIGTERM when it knows what to do: before, it would be lost, and the worker go on."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        try:
+            return int(spawn())  # in the worker this does not return
+        finally:
+            hear_sigterm()
+
+    arbiter.handle_term, arbiter.handle_hup, arbiter.spawn_worker = handle_term, handle_hup, spawn_worker
+
+
+def hear_sigterm() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def refuse_connections(listener: Any) -> None:

@@ -13,6 +13,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from apps.web.server.connection import Connection
 from apps.web.server.incoming import Incoming
+from apps.web.server.signals import hear_sigterm
 
 READ = 64 * 1024
 SENDING = 60.0  # seconds for a whole answer
@@ -45,6 +46,10 @@ class Worker(ThreadWorker):
         self.busy = 0  # requests that wait for a thread or have one
         self.accept_at = 0.0
         self.sweep_at = 0.0
+
+    def init_signals(self) -> None:
+        super().init_signals()
+        hear_sigterm()
 
     def run(self) -> None:
         self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
