@@ -53,6 +53,8 @@ def test_the_fixtures_of_rows_are_known_by_what_they_ask_for(request: pytest.Fix
         ("whole", True, case("tests/browser/test_x.py::test_x", "live_server"), False),
         ("whole", True, case("tests/browser/test_x.py::test_x", "live_server", "both_databases"), True),
         ("soak", True, case("tests/browser/test_x.py::test_x", "live_server"), True),
+        ("whole", True, case("tests/web/test_x.py::test_x", "django_db_setup"), False),
+        ("soak", True, case("tests/web/test_x.py::test_x", "django_db_setup"), True),
         ("whole", False, case(markers="soak"), False), ("soak", False, case(markers="soak"), True),
         ("fast", False, case(fixtures="django_db_setup"), True), ("fast", False, case(fixtures="live_server"), False),
         ("fast", False, case(fixtures="databases"), False), ("fast", False, case(markers="process"), False),
@@ -73,6 +75,7 @@ def test_whoever_serves_a_database_in_a_file_opens_processes(request: pytest.Fix
     assert selection.opens_processes(case(fixtures=" ".join(names)))
 
 
-def test_the_folders_of_other_peoples_programs_are_there() -> None:
-    for folder in selection.OUTSIDE:
-        assert list(Path(BASE_DIR, folder).glob("test_*.py")), folder
+def test_what_is_named_is_there() -> None:
+    for place in (*selection.OUTSIDE, *selection.FORMS, *selection.FROM_OUTSIDE, *selection.NOT_FAST):
+        path = Path(BASE_DIR, place)
+        assert path.is_file() or list(path.glob("test_*.py")), place
