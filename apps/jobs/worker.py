@@ -55,8 +55,11 @@ class Worker:
         """Look again at once. Not for a signal's handler."""
         self._wake.set()
 
-    def run(self) -> None:
-        """Until `stop`, or the end of the parent. What runs then has GRACE to end; else its lease ends."""
+    def run(self) -> int:
+        """Until `stop`, or the end of the parent. What runs then has GRACE to end; else its lease ends.
+
+        Returns how much of it runs on, in threads.
+        """
         log.info("The worker has begun.", extra={"fields": {"worker": self.id, "threads": self._threads}})
         keeper = threading.Thread(target=self._keep, name="leases", daemon=True)
         keeper.start()
@@ -68,6 +71,7 @@ class Worker:
         self._is_done.set()
         connections.close_all()
         log.info("The worker has ended.", extra={"fields": {"worker": self.id, "unfinished": left}})
+        return left
 
     def _must_stop(self) -> bool:
         return self._is_stopping or (self._parent is not None and os.getppid() != self._parent)

@@ -279,6 +279,18 @@ def test_a_worker_that_looks_for_work_does_not_wait_for_a_lock(
 
 
 @pytest.mark.process
+@pytest.mark.soak
+def test_a_worker_that_was_told_to_end_waits_for_no_thread_of_what_hangs(
+    shared: None, diary: Diary, tmp_path: Path
+) -> None:
+    make(diary, 1, LONG, work.sleep_in_a_pool, seconds=10 * patience())
+    with programs(tmp_path / "one", grace=0.1) as (one,):
+        diary.wait_for("begin", 1)
+        assert end(one)["unfinished"] == 1
+    assert not diary.count()
+
+
+@pytest.mark.process
 def test_a_worker_ends_with_its_parent(shared: None, tmp_path: Path) -> None:
     with programs(tmp_path / "one", arguments=("--parent", "1")) as (server,):  # which is not the parent
         assert server.process.wait(patience()) == 0
