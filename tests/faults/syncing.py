@@ -57,7 +57,11 @@ NOT_OF_A_SYNC = {"orgs_edgefact", "orgs_edgehour", "orgs_edgestatistics", "orgs_
 
 @dataclass
 class Fire:
-    """One worker, one platform, and what was seen so far. `cut`: how far syncs had got that were ended half way."""
+    """One worker, one platform, and what was seen so far.
+
+    `cut`: where syncs were that were ended half way: "writing" in their transaction, "reading" before it (or between it
+    and the note that they have ended); "nothing": there was none.
+    """
 
     database: Database
     fake: DokployFake
