@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -120,6 +120,16 @@ def fail(claim: Claim, error: BaseException) -> None:
             # Somebody may have asked for a run meanwhile.
             due_at = Case(When(due_at=schedule.due_at, then=Value(again)), default=F("due_at"))
             _end(claim, finished_at=now, failures=F("failures") + 1, due_at=due_at)
+
+
+def bound_locks(seconds: float) -> None:
+    """This thread's connection waits no longer for others that write, as long as it is open."""
+    milliseconds = round(seconds * 1000)
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(f"PRAGMA busy_timeout = {milliseconds}")
+        else:
+            cursor.execute(f"SET lock_timeout = {milliseconds}")
 
 
 def name_of(error: BaseException) -> str:

@@ -24,7 +24,8 @@ POLL = 0.5
 SLOW = 2.0  # what runs for longer waits for somebody else, and gives its place to another
 GRACE = 20.0  # for what runs when the worker is told to end
 MAX_PAUSE = 10.0  # between attempts at a database that is not available
-WRITE_AGAIN = (0.0, 1.0, 5.0)  # how a run ended is written at the latest after these pauses; then the lease ends
+LOCK_TIMEOUT = 4.0  # what the worker writes itself waits no longer for a lock: a thread that waits cannot end
+WRITE_AGAIN = (0.0, 1.0, 5.0, 10.0, 20.0)  # before each attempt to write how a run ended; then the lease ends
 
 SLOW_FOR_EACH = 8  # so many slow runs for each thread, and nothing more is begun
 
@@ -41,6 +42,7 @@ class Worker:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_stopping = False
+        self._is_ending = threading.Event()  # nothing more is begun
         self._is_done = threading.Event()
         self._problem: str | None = None
         self._pause = POLL
@@ -53,8 +55,11 @@ class Worker:
         """Look again at once. Not for a signal's handler."""
         self._wake.set()
 
-    def run(self) -> None:
-        """Until `stop`, or the end of the parent. What runs then has GRACE to end; else its lease ends."""
+    def run(self) -> int:
+        """Until `stop`, or the end of the parent. What runs then has GRACE to end; else its lease ends.
+
+        Returns how much of it runs on, in threads.
+        """
         log.info("The worker has begun.", extra={"fields": {"worker": self.id, "threads": self._threads}})
         keeper = threading.Thread(target=self._keep, name="leases", daemon=True)
         keeper.start()
@@ -66,11 +71,13 @@ class Worker:
         self._is_done.set()
         connections.close_all()
         log.info("The worker has ended.", extra={"fields": {"worker": self.id, "unfinished": left}})
+        return left
 
     def _must_stop(self) -> bool:
         return self._is_stopping or (self._parent is not None and os.getppid() != self._parent)
 
     def _drain(self) -> int:
+        self._is_ending.set()
         deadline = time.monotonic() + GRACE
         while self._running and time.monotonic() < deadline:
             self._wake.wait(POLL)
@@ -80,6 +87,8 @@ class Worker:
     def _step(self) -> None:
         try:
             close_old_connections()
+            if connection.connection is None:
+                leases.bound_locks(LOCK_TIMEOUT)
             self._dispatch()
         except (DatabaseError, OSError) as error:
             # A full or locked database, or a DATA_DIR that cannot be written: it may be better in a moment.
@@ -131,8 +140,10 @@ class Worker:
 
     def _write_end(self, claim: Claim, error: BaseException | None) -> None:
         for pause in WRITE_AGAIN:
-            time.sleep(pause)
+            if pause and self._is_ending.wait(pause):
+                break  # the worker's end waits for no lock: the lease ends without it
             try:
+                leases.bound_locks(LOCK_TIMEOUT)
                 leases.fail(claim, error) if error else leases.succeed(claim)
             except DatabaseError as problem:
                 said = what_failed(problem)

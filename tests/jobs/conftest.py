@@ -28,7 +28,7 @@ django.setup()
 from django.core.management import call_command
 from apps.jobs import leases, worker
 leases.LEASE, leases.RENEW_EVERY = timedelta(seconds={lease}), {lease} / 4
-worker.POLL = 0.1
+worker.POLL, worker.GRACE = 0.1, {grace}
 call_command("worker", *sys.argv[1:])
 """
 
@@ -76,9 +76,11 @@ def in_thread(shared: None, tmp_path: Path) -> Iterator[Run]:
 
 
 @contextmanager
-def programs(*data_dirs: Path, lease: float = 30.0, arguments: tuple[str, ...] = ()) -> Iterator[list[Server]]:
+def programs(
+    *data_dirs: Path, lease: float = 30.0, grace: float = 20.0, arguments: tuple[str, ...] = ()
+) -> Iterator[list[Server]]:
     """Workers that have begun; killed in the end, unless they have ended."""
-    servers = [Server(0, launch(data_dir, lease, arguments)) for data_dir in data_dirs]
+    servers = [Server(0, launch(data_dir, lease, grace, arguments)) for data_dir in data_dirs]
     try:
         for server in servers:
             server.line(lambda line: "The worker has begun" in line)
@@ -91,10 +93,10 @@ def programs(*data_dirs: Path, lease: float = 30.0, arguments: tuple[str, ...] =
             server.close()
 
 
-def launch(data_dir: Path, lease: float, arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
+def launch(data_dir: Path, lease: float, grace: float, arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
     data_dir.mkdir(exist_ok=True)
     env = LOCAL | {"DATA_DIR": str(data_dir), "DATABASE_URL": url(), "DJANGO_SETTINGS_MODULE": "config.settings"}
-    return start("-c", PROGRAM.format(lease=lease), *arguments, env=env)
+    return start("-c", PROGRAM.format(lease=lease, grace=grace), *arguments, env=env)
 
 
 def url() -> str:

@@ -6,13 +6,14 @@ import resource
 import signal
 import sqlite3
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
@@ -237,6 +238,56 @@ def test_the_end_of_a_run_is_written_again_where_the_database_took_it_not(
     in_thread()
     wait_until(lambda: Schedule.objects.exclude(succeeded_at=None).exists())
     assert diary.count() == {"beat-0": 1}
+
+
+@contextmanager
+def a_lock() -> Iterator[None]:
+    with transaction.atomic():  # which is one on SQLite
+        if connection.vendor == "postgresql":
+            connection.cursor().execute("LOCK TABLE jobs_schedule")
+        yield
+
+
+def test_a_worker_whose_database_is_locked_ends_without_waiting_for_the_lock(
+    in_thread: Run, diary: Diary, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker, "LOCK_TIMEOUT", 0.05)
+    make(diary, 1, LONG, work.hang, gate="locked")
+    running = in_thread()
+    diary.wait_for("begin", 1)
+    with a_lock():
+        begun = time.monotonic()
+        work.gates["locked"].set()
+        running.stop()
+        wait_until(lambda: "The worker has ended." in caplog.messages)
+        assert time.monotonic() - begun < worker.GRACE / 2
+    assert "How a run ended was not written." in caplog.messages
+    assert Schedule.objects.get().lease is not None
+
+
+def test_a_worker_that_looks_for_work_does_not_wait_for_a_lock(
+    in_thread: Run, diary: Diary, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker, "LOCK_TIMEOUT", 0.05)
+    make(diary, 1, LONG)
+    with a_lock():
+        begun = time.monotonic()
+        in_thread()
+        wait_until(lambda: "The worker waits for its database." in caplog.messages)
+        assert time.monotonic() - begun < worker.GRACE / 2
+    diary.wait_for("end", 1)
+
+
+@pytest.mark.process
+@pytest.mark.soak
+def test_a_worker_that_was_told_to_end_waits_for_no_thread_of_what_hangs(
+    shared: None, diary: Diary, tmp_path: Path
+) -> None:
+    make(diary, 1, LONG, work.sleep_in_a_pool, seconds=10 * patience())
+    with programs(tmp_path / "one", grace=0.1) as (one,):
+        diary.wait_for("begin", 1)
+        assert end(one)["unfinished"] == 1
+    assert not diary.count()
 
 
 @pytest.mark.process

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from django_tasks import task
@@ -61,6 +62,15 @@ def beat(name: str, path: str, seconds: float = 0.0) -> None:
 def hang(name: str, path: str, gate: str) -> None:
     write(path, "begin", name)
     gates[gate].wait(patience())
+    write(path, "end", name)
+
+
+@task
+def sleep_in_a_pool(name: str, path: str, seconds: float) -> None:
+    """As reading a platform's applications does, which hangs."""
+    write(path, "begin", name)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(time.sleep, seconds).result()
     write(path, "end", name)
 
 

@@ -1,5 +1,7 @@
 """manage.py worker: does what is due in the background. Any number of them, on any number of machines."""
 
+import logging
+import os
 import signal
 from argparse import ArgumentParser
 from typing import Any
@@ -25,4 +27,7 @@ class Command(BaseCommand):
         worker = Worker(threads, settings.DATA_DIR, parent)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, worker.stop)
-        worker.run()
+        if worker.run():
+            # Python would wait for threads of pools, such as those that read a platform which hangs.
+            logging.shutdown()
+            os._exit(0)
