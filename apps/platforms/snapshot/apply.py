@@ -153,12 +153,15 @@ def _apply_some(kind: Kind, platform: Platform, records: list[Any], builder: Bui
     identities.update(of_these)
     existing = _existing(kind, platform, of_these)
     wanted = builder.rows(kind, records, columns, existing)
-    foreign = {identity for identity, row in existing.items() if row.platform_id != platform.pk}
+    foreign = {identity for identity, row in existing.items() if row.platform_id not in (platform.pk, None)}
     return save(kind.model, differences(existing, {i: row for i, row in wanted.items() if i not in foreign}))
 
 
 def _existing(kind: Kind, platform: Platform, identities: list[Any]) -> dict[Any, Any]:
-    """The platform's rows with these identities, and facts that another platform told of what is the platform's."""
+    """The platform's rows with these identities, and facts that another platform or the prober has of what is its own.
+
+    The prober's become the platform's that tells them: from then on nobody else looks.
+    """
     rows: models.QuerySet[Any] = kind.model._default_manager.filter(**{f"{kind.identity}__in": identities})
     if kind.identity == "external_id":
         rows = rows.filter(platform=platform)
