@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from django.utils import timezone
 
 from apps.orgs.models import (
     App,
@@ -121,6 +122,28 @@ def test_the_calls_that_are_left_are_for_changed_applications_and_then_for_the_o
     for _ in range(3):
         sync(connection, memory)
     assert set(memory.asked) >= {key_of(number) for number in range(2, 12)} | {"brand-new"}
+
+
+def test_an_application_whose_previews_deployment_is_under_way_does_not_wait_for_its_turn() -> None:
+    """No list tells of it, so only its application's detail can tell that it ended."""
+    connection, memory = connected(), Memory.of(12)
+    memory.preview(key_of(11), "preview")
+    for key, age in (("now", 0), ("lost", 25)):
+        memory.deploy(
+            key_of(11 if key == "now" else 10), key, "building", created_at=timezone.now() - timedelta(hours=age),
+            preview="preview" if key == "now" else None,
+        )  # fmt: skip
+    sync(connection, memory)
+    memory.calls_per_minute = FIVE_DETAILS
+    del memory.deployments["lost"]
+    memory.deploy(key_of(11), "now", "failed", preview="preview", created_at=timezone.now())
+    memory.asked.clear()
+    sync(connection, memory)
+    assert memory.asked == [key_of(number) for number in (11, 0, 1, 2, 3)]
+    assert Deployment.objects.get(external_id="now").status == "failed"
+    memory.asked.clear()
+    sync(connection, memory)
+    assert key_of(11) not in memory.asked
 
 
 def test_a_changed_state_is_seen_without_the_detail() -> None:

@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from apps.orgs.models import App, Deployment, EnvVarName, Platform, Preview
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.differences import BATCH
+
+# Of one that began earlier the platform knows nothing any more: its application is not read because of it for ever.
+MAX_UNDER_WAY = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +41,30 @@ def stored_of(platform: Platform) -> Stored:
 
 
 def apps_with_news(platform: Platform, deployments: Iterable[base.Deployment]) -> set[str]:
-    """The keys of applications with a deployment that is not stored, or stored with another status."""
+    """The keys of applications with a deployment that is not stored, or stored with another status.
+
+    Also where one is stored as under way that `deployments` do not name: it may have ended, and only details tell how.
+    """
     news: set[str] = set()
+    under_way = _under_way(platform)
     for some in _batches(deployments):
         rows: QuerySet[Deployment] = Deployment.objects.filter(platform=platform)
         rows = rows.filter(external_id__in=[deployment.key for deployment in some])
         known = dict(rows.values_list("external_id", "status"))
-        news.update(deployment.app for deployment in some if known.get(deployment.key) != deployment.status)
-    return news
+        for deployment in some:
+            under_way.pop(deployment.key, None)
+            if known.get(deployment.key) != deployment.status:
+                news.add(deployment.app)
+    return news | set(under_way.values())
+
+
+def _under_way(platform: Platform) -> dict[str, str]:
+    """The applications of recent deployments that had not ended, by the deployments' keys."""
+    rows = Deployment.objects.filter(
+        organization_id=platform.organization_id, created_at__gte=timezone.now() - MAX_UNDER_WAY, platform=platform,
+        status__in=(Deployment.Status.QUEUED, Deployment.Status.BUILDING),
+    )  # fmt: skip
+    return {key: app for key, app in rows.values_list("external_id", "app__external_id") if key and app}
 
 
 def shared_variables(platform: Platform) -> list[base.Variable]:
