@@ -1,4 +1,4 @@
-"""Facts have one owner each: a sync writes its platform's, takes the prober's over, and leaves those of others alone."""
+"""Facts have one owner: a sync writes its platform's, takes the prober's over, and leaves those of others alone."""
 
 from dataclasses import replace
 from datetime import timedelta
