@@ -7,7 +7,8 @@ from datetime import timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.orgs.models import App, Deployment, EnvVarName, Platform, Preview
+from apps.orgs.models import App, Deployment, Environment, EnvVarName, OrgSecretName, Platform, Preview
+from apps.platforms.connector import State
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.differences import BATCH
 
@@ -28,6 +29,15 @@ class Stored:
 
     apps: dict[str, StoredApp] = field(default_factory=dict)
     with_previews: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is stored and may stay, of collections that were read in part; variables of environments and projects."""
+
+    environments: list[base.Environment] = field(default_factory=list)
+    variables: list[base.Variable] = field(default_factory=list)
+    secrets: list[base.Secret] = field(default_factory=list)
 
 
 def stored_of(platform: Platform) -> Stored:
@@ -67,7 +77,25 @@ def _under_way(platform: Platform) -> dict[str, str]:
     return {key: app for key, app in rows.values_list("external_id", "app__external_id") if key and app}
 
 
-def shared_variables(platform: Platform) -> list[base.Variable]:
+def kept_of(platform: Platform, state: State) -> Kept:
+    """What is stored of what `state` was not told whole."""
+    return Kept(
+        environments=[] if state.of_projects is None else _environments(platform),
+        variables=_variables(platform) if "variables" in state.unread else [],
+        secrets=[] if state.of_places is None else _secrets(platform),
+    )
+
+
+def _environments(platform: Platform) -> list[base.Environment]:
+    rows = Environment.objects.filter(platform=platform).select_related("project").order_by("id")
+    return [
+        base.Environment(key=row.external_id, project=row.project.external_id, name=row.name, is_default=row.is_default)
+        for row in rows
+        if row.external_id and row.project.external_id
+    ]
+
+
+def _variables(platform: Platform) -> list[base.Variable]:
     """Those of environments and projects."""
     rows = EnvVarName.objects.filter(platform=platform, app__isnull=True).select_related("environment", "project")
     return [
@@ -77,6 +105,22 @@ def shared_variables(platform: Platform) -> list[base.Variable]:
             environment=row.environment.external_id if row.environment else None,
             project=row.project.external_id if row.project else None,
             references=tuple(row.references),
+            updated_at=row.updated_at,
+        )
+        for row in rows
+    ]
+
+
+def _secrets(platform: Platform) -> list[base.Secret]:
+    """An environment's without its project, as connectors tell them."""
+    rows = OrgSecretName.objects.filter(platform=platform).select_related("environment", "project")
+    return [
+        base.Secret(
+            name=row.name,
+            scope=row.scope,
+            environment=row.environment.external_id if row.environment else None,
+            project=row.project.external_id if row.project and not row.environment else None,
+            provider=row.provider,
             updated_at=row.updated_at,
         )
         for row in rows
