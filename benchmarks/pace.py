@@ -9,13 +9,14 @@ beginning was read without any limit; with it the first sync is by the same rule
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -25,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 DELAY, LIMIT = 0.3, 200  # seconds of a call; calls in any minute
 CHANGE_EVERY = 15.0  # seconds: a deployment of each platform begins, and the one that is UNDER_WAY before it ends
 UNDER_WAY = 5
+SMALL = 50  # applications, up to which the state comes every minute
 THREADS = 8
 # What is asked for of one application, by kind of fact; and whether its id is the path's or the query's.
 DETAILS = {
@@ -57,6 +59,10 @@ class Case:
     @property
     def name(self) -> str:
         return f"{self.kind} {self.size}"
+
+    @property
+    def periods(self) -> list[float]:
+        return [later - earlier for earlier, later in pairwise(self.beats)] or [0]
 
     def read_requests(self) -> None:
         requests = self.fake.requests[self.seen :]
@@ -153,6 +159,8 @@ def measure(options: argparse.Namespace) -> None:
         forget(cases)
     for case in cases:
         print(report(case), flush=True)
+    if any(case.fake.minute.refused or (case.size <= SMALL and median(case.periods) > 61) for case in cases):
+        sys.exit("Too many calls, or too seldom a state.")
 
 
 def connect(case: Case, options: argparse.Namespace) -> None:
@@ -250,12 +258,11 @@ def forget(cases: list[Case]) -> None:
 
 
 def report(case: Case) -> str:
-    beats = [later - earlier for earlier, later in zip(case.beats, case.beats[1:], strict=False)] or [0]
     ages = ", ".join(f"{fact} {age:.0f}" for fact, age in case.oldest.items())
-    waited = f"{statistics.median(case.waited):.0f} s (worst {max(case.waited):.0f})" if case.waited else "never"
+    waited = f"{median(case.waited):.0f} s (worst {max(case.waited):.0f})" if case.waited else "never"
     lines = [
         f"{case.name}: at most {case.fake.minute.most} calls a minute, {case.fake.minute.refused} refused",
-        f"  state every {statistics.median(beats):.0f} s (worst {max(beats):.0f}); oldest, in seconds: {ages}",
+        f"  state every {median(case.periods):.0f} s (worst {max(case.periods):.0f}); oldest, in seconds: {ages}",
         f"  a deployment that begins is stored after {waited}, of {len(case.waited)}",
     ]
     if case.is_first:
