@@ -4,7 +4,7 @@
 
 Dokploy and Coolify with 50 and 500 applications side by side, each call as slow as theirs, with a true limit of calls
 in a sliding minute, while deployments begin and end. They mostly wait. Without `--first` what is stored in the
-beginning was read without any limit; with it the first sync is by the same rules, and the minutes begin after it.
+beginning was read without any limit; with it that is by the same rules. The minutes begin with the worker's second sync.
 """
 
 import argparse
@@ -63,6 +63,11 @@ class Case:
     @property
     def periods(self) -> list[float]:
         return [later - earlier for earlier, later in pairwise(self.beats)] or [0]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the worker has synced it."""
+        return len(self.beats) > (not self.is_first)
 
     def read_requests(self) -> None:
         requests = self.fake.requests[self.seen :]
@@ -205,10 +210,11 @@ def connect(case: Case, options: argparse.Namespace) -> None:
 
 def watch(cases: list[Case], options: argparse.Namespace) -> None:
     began = time.monotonic()
-    until, turn, change_at = (None if options.first else began + options.minutes * 60), 0, began
+    until: float | None = None
+    turn, change_at = 0, began
     while until is None or time.monotonic() < until:
         now = time.monotonic()
-        is_steady = all(case.first_seconds is not None or not options.first for case in cases)
+        is_steady = all(case.is_ready for case in cases)
         if until is None and is_steady:
             until, change_at = now + options.minutes * 60, now
         for case in cases:
