@@ -4,7 +4,8 @@
 
 Dokploy and Coolify with 50 and 500 applications side by side, each call as slow as theirs, with a true limit of calls
 in a sliding minute, while deployments begin and end. They mostly wait. Without `--first` what is stored in the
-beginning was read without any limit; with it that is by the same rules. The minutes begin with the worker's second sync.
+beginning was read without any limit; with it that is by the same rules. The minutes begin once the worker has synced
+each.
 """
 
 import argparse
