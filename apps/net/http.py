@@ -2,6 +2,7 @@
 
 import json
 import queue
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_network
@@ -34,6 +35,7 @@ NEVER = tuple(
     map(ip_network, ("0.0.0.0/8", "169.254.0.0/16", "100.100.100.200/32", "::/128", "fe80::/10", "fd00:ec2::/32"))
 )
 CONNECT_SECONDS = 5
+RESOLVED_FOR = 600.0  # seconds: names get new addresses
 TURNS_AT_ONCE = 10  # seconds of turns that may be taken at once
 
 SENTENCES: dict[Reason, str] = {
@@ -85,7 +87,7 @@ class Response:
 
 
 class Client:
-    """Calls one host, which it resolves once: the addresses that were checked are those that are used.
+    """Calls one host, which it resolves now and then: the addresses that were checked are those that are used.
 
     Follows no redirect and uses no proxy. From as many threads as there are, `max_at_once` calls run at a time;
     each waits for its turn (`calls_per_minute`). `timeout`: seconds of one call. `max_bytes`: of one body, unpacked.
@@ -111,7 +113,7 @@ class Client:
         self._idle: queue.LifoQueue[pycurl.Curl | None] = queue.LifoQueue()
         for _ in range(max_at_once):
             self._idle.put(None)
-        self._resolved: ResolvedDestination | None = None
+        self._resolved: tuple[ResolvedDestination, float] | None = None  # and when
 
     def __repr__(self) -> str:
         return f"<Client of {self._destination.url}>"
@@ -148,9 +150,10 @@ class Client:
 
     def _resolve(self) -> ResolvedDestination:
         """Two threads may both do it at first: then one of two answers, both checked, is kept."""
-        if self._resolved is None:
-            self._resolved = resolve_platform(self._destination, self._allowed)
-        return self._resolved
+        known = self._resolved
+        if known is None or time.monotonic() - known[1] > RESOLVED_FOR:
+            self._resolved = known = resolve_platform(self._destination, self._allowed), time.monotonic()
+        return known[0]
 
     def _options(self, url: str, resolved: ResolvedDestination, body: bytes | None) -> dict[int, Any]:
         web = pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS

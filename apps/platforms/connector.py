@@ -32,13 +32,18 @@ class Identity:
     can_write: bool | None = None
 
 
+# An environment's key, a project's key: one of them, or neither for what is the organization's.
+Place = tuple[str | None, str | None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """The state lane. A collection named in `unread` was refused: it is unknown, not empty, and its rows stay.
 
     `apps` are all that there are, in few columns. `domains` are those of all applications (not of previews), or None
     where only details tell them. `deployments` are as many as the lists tell, such as those under way, or None: details
-    tell more, and are right where both tell of one.
+    tell more, and are right where both tell of one. What `of_projects` and `of_places` leave out was not read now:
+    those environments are as they were told before, those secrets are not here, and what is stored of them stays.
     """
 
     identity: Identity
@@ -52,6 +57,8 @@ class State:
     secrets: tuple[base.Secret, ...] = ()
     templates: tuple[base.Template, ...] = ()
     unread: frozenset[str] = frozenset()
+    of_projects: frozenset[str] | None = None  # whose environments were read. None: those of all
+    of_places: frozenset[Place] | None = None  # whose secrets were read. None: those of all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +88,9 @@ class Connector(Protocol):
 
     def identify(self) -> Identity: ...
 
-    def read_state(self) -> State: ...
+    def read_state(self, *, is_first: bool = False) -> State:
+        """`is_first`: nothing is stored yet, so that also what is read in turns is read whole."""
+        ...
 
     def state_calls(self) -> int:
         """How many calls the last `read_state` took."""

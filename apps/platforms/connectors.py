@@ -1,6 +1,5 @@
 """Which connector reads a platform: the one place that knows the systems."""
 
-import time
 from dataclasses import dataclass
 
 from apps.net.encryption import DecryptionError, decrypt_credential
@@ -14,18 +13,16 @@ KEY_NOT_READABLE = (
     "None of ENCRYPTION_KEYS fits the key that is stored for this platform. Add the one that it was stored with, or "
     "connect the platform anew."
 )
-KEPT = 600.0  # seconds
 NOT_AN_ADDRESS = "The platform's URL is no address that may be reached from here."
 NOT_A_KEY = "The key has characters that no header can carry."
 
 
 @dataclass(slots=True)
 class _Kept:
-    """A connector that may be used again: it remembers what changes seldom. Not for ever: names get new addresses."""
+    """A connector that may be used again: it remembers what changes seldom."""
 
     connector: Connector
     made_for: tuple[str, str, bool]
-    made_at: float
     is_used: bool = True
 
 
@@ -39,11 +36,11 @@ def connector_of(connection: PlatformConnection) -> Connector:
     """
     made_for = connection.base_url, connection.encrypted_key, connection.reads_previews
     kept = _kept.get(connection.pk)
-    if kept and not kept.is_used and kept.made_for == made_for and time.monotonic() - kept.made_at < KEPT:
+    if kept and not kept.is_used and kept.made_for == made_for:
         kept.is_used = True
         return kept.connector
     connector = _made(connection)
-    _kept[connection.pk] = _Kept(connector, made_for, time.monotonic())
+    _kept[connection.pk] = _Kept(connector, made_for)
     return connector
 
 

@@ -7,7 +7,7 @@
         fake.rows.deploy(0)                 # a deployment of application 0 begins; rows.finish(uuid, "failed") ends it
         fake.rows.add_preview(0, 12); fake.mcp = "on"       # else "off" (404), "team" (403 by the team), "stream"
         fake.fail("/applications", "error") # what a path below /api/v1 (or "/mcp") answers from now on; fake.heal()
-        fake.rate_limit = 200               # calls a minute; None: none
+        fake.minute.limit = 200             # calls in any minute, then 429 with Retry-After; None: none
 
 A path given to `fail` may be a regular expression. Kinds of failure: those of FAILURES, "hang" (until the fake ends)
 and "truncated". Options: `reads_secrets` (a token that is too strong), `is_nested=False` (services are
@@ -19,9 +19,9 @@ listed without their parts), `numbers_as_keys` (`/deployments` as an object).
 import argparse
 import itertools
 import json
+import math
 import re
 import time
-from collections import deque
 from typing import Any
 
 from tests.fakes.coolify_rows import CANARY, Rows
@@ -58,19 +58,20 @@ class CoolifyFake(LoopbackFake):
         *,
         applications: int = 5,
         services: int = 1,
+        per_project: int = 10,
         reads_secrets: bool = False,
         is_nested: bool = True,
         numbers_as_keys: bool = False,
         port: int = 0,
+        delay: float = 0,
     ) -> None:
-        super().__init__(port)
+        super().__init__(port, delay)
         is_old = version.startswith(("4.0", "4.1"))
-        self.rows = Rows(applications, services, is_old=is_old, reads_secrets=reads_secrets)
+        self.rows = Rows(applications, services, is_old=is_old, reads_secrets=reads_secrets, per_project=per_project)
         self.version, self.key = version, "7|t0kenOfTheFakeThatNobodyMaySee"
         self.is_nested, self.numbers_as_keys = is_nested, numbers_as_keys
-        self.mcp, self.rate_limit = "off", None
+        self.mcp = "off"
         self.listed: set[str] = set()
-        self._calls: deque[float] = deque()
 
     def respond(self, request: Request, headers: Any, body: bytes) -> tuple[int, bytes, dict[str, str]]:
         token = (headers.get("Authorization") or "").removeprefix("Bearer ")
@@ -85,8 +86,9 @@ class CoolifyFake(LoopbackFake):
             if not ids_in(request, body) <= self.listed:
                 self._strangers.append(request)
             path = request.path.removeprefix("/api/v1")
-            if self._is_too_many():
-                return FAILURES["rate_limited"]
+            if seconds := self.minute.refuses_for():
+                status, told, headers = FAILURES["rate_limited"]
+                return status, told, headers | {"Retry-After": str(math.ceil(seconds))}
             if kind := next((kind for one, kind in self._failures.items() if re.fullmatch(one, path)), None):
                 return self._failure(kind, path, request)
             if token != self.key:
@@ -114,13 +116,6 @@ class CoolifyFake(LoopbackFake):
 
     def is_since(self, minor: int) -> bool:
         return int(self.version.split(".")[1]) >= minor
-
-    def _is_too_many(self) -> bool:
-        now = time.monotonic()
-        while self._calls and self._calls[0] < now - 60:
-            self._calls.popleft()
-        self._calls.append(now)
-        return self.rate_limit is not None and len(self._calls) > self.rate_limit
 
     def listing(self, rows: list[dict]) -> list[dict]:
         self.listed |= {row["uuid"] for row in rows if "uuid" in row}

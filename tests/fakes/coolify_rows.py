@@ -57,12 +57,16 @@ def stamp(moment: datetime) -> str:
 
 @dataclass
 class Rows:
-    """Everything of one team. `is_old`: as 4.0.0-beta.445 spells it; `reads_secrets`: as a token sees it that may."""
+    """Everything of one team. `is_old`: as 4.0.0-beta.445 spells it; `reads_secrets`: as a token sees it that may.
+
+    Each project has so many applications, the odd ones in its staging.
+    """
 
     applications: int
     services: int
     is_old: bool = False
     reads_secrets: bool = False
+    per_project: int = 10
     deployments: dict[str, list[dict]] = field(default_factory=dict)  # by application, newest first
     previews: dict[str, list[dict]] = field(default_factory=dict)
     status: dict[str, str] = field(default_factory=dict)
@@ -80,7 +84,7 @@ class Rows:
         app, history = app_uuid(index), self.deployments.setdefault(app_uuid(index), [])
         self.clock += timedelta(minutes=1)
         uuid = f"deployment{index}x{len(history)}"
-        project, environment = place(index)
+        project, environment = f"project{index // self.per_project}", f"environment{self.environment_number(index)}"
         page = f"/project/{project}/environment/{environment}/application/{app}/deployment/{uuid}"
         row = {
             "id": 1000 + index * 100 + len(history),
@@ -137,7 +141,11 @@ class Rows:
         return [row for row in self.all_deployments() if row["status"] in ("queued", "in_progress")]
 
     def project_uuids(self) -> list[str]:
-        return [f"project{number}" for number in range(1 + (self.applications - 1) // 10)]
+        return [f"project{number}" for number in range(1 + (self.applications - 1) // self.per_project)]
+
+    def environment_number(self, index: int) -> int:
+        """Of an application's environment."""
+        return index // self.per_project * 2 + index % 2
 
     def project(self, uuid: str) -> dict:
         number = int(uuid.removeprefix("project"))
@@ -166,7 +174,7 @@ class Rows:
             "uuid": uuid,
             "name": f"Application {index}",
             "description": None,
-            "environment_id": environment_number(index),
+            "environment_id": self.environment_number(index),
             "fqdn": f"https://app{index}.example.com:3000,https://app{index}.example.com/api",
             "docker_compose_domains": None,
             "git_branch": "main",
@@ -243,13 +251,3 @@ def app_uuid(index: int) -> str:
 
 def service_uuid(index: int) -> str:
     return f"service{index}"
-
-
-def environment_number(index: int) -> int:
-    """Of an application's environment: ten in a project, the odd ones in its staging."""
-    return index // 10 * 2 + index % 2
-
-
-def place(index: int) -> tuple[str, str]:
-    """The uuids of an application's project and environment."""
-    return f"project{index // 10}", f"environment{environment_number(index)}"

@@ -9,6 +9,7 @@
         fake.rows.add_preview(application, 12); fake.rows.add_application(); fake.rows.remove(application)
         fake.fail("project.all", "truncated") # what a procedure answers from now on ("*": all); fake.heal()
         fake.calls_left = 5                   # then the key is refused, as a rate limit is; None: no limit
+        fake.minute.limit = 200               # so many calls in any minute, others are refused in the same way
 
 Kinds of failure: those of FAILURES, "truncated", "hang" (until healed or ended), "huge" (10 MB) and "encrypted" (every
 text of variables comes back as enc:v1:…). Every value that may reach nobody holds CANARY.
@@ -22,7 +23,6 @@ import copy
 import json
 import re
 import threading
-import time
 from typing import Any
 
 from tests.fakes.dokploy_answers import Answers, Missing
@@ -63,8 +63,8 @@ class DokployFake(LoopbackFake):
         host: str = "acme.example",
         is_live: bool = False,
     ) -> None:
-        super().__init__(port)
-        self.version, self.delay = version, delay
+        super().__init__(port, delay)
+        self.version = version
         self.key = f"dokploy{CANARY}"
         self.rows = Rows(applications, composes, host, is_live=is_live)
         self.calls_left: int | None = None
@@ -79,14 +79,12 @@ class DokployFake(LoopbackFake):
         return status, told, {"Location": "http://169.254.169.254/latest/meta-data/"} if status == 302 else {}
 
     def answer(self, request: Request, key: str | None) -> tuple[int, bytes]:
-        if self.delay:
-            time.sleep(self.delay)
         procedure = request.path.removeprefix("/api/")
         with self._lock:
             self.requests.append(request)
             if any(value not in self._listed for value in request.query.values()):
                 self._strangers.append(request)
-            if key != self.key or self.calls_left == 0:
+            if key != self.key or self.calls_left == 0 or self.minute.refuses_for():
                 return _encoded(*FAILURES["unauthorized"])
             if self.calls_left:
                 self.calls_left -= 1

@@ -1,7 +1,9 @@
 """What every fake platform is: a server of HTTP on loopback that answers whatever comes, and remembers it."""
 
 import threading
-from dataclasses import dataclass
+import time
+from collections import deque
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
@@ -12,12 +14,39 @@ class Request:
     method: str
     path: str
     query: dict[str, str]
+    at: float = field(default_factory=time.monotonic, compare=False)
+
+
+class SlidingMinute:
+    """So many calls in any minute, and no more. `limit`: None for no limit; `most`: that there were in one so far."""
+
+    def __init__(self) -> None:
+        self.limit: int | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        self.most = self.refused = 0
+        self._accepted: deque[float] = deque()
+
+    def refuses_for(self) -> float:
+        """Seconds until another call is accepted. 0: this one is."""
+        now = time.monotonic()
+        while self._accepted and self._accepted[0] <= now - 60:
+            self._accepted.popleft()
+        if self.limit is not None and len(self._accepted) >= self.limit:
+            self.refused += 1
+            return self._accepted[0] + 60 - now
+        self._accepted.append(now)
+        self.most = max(self.most, len(self._accepted))
+        return 0.0
 
 
 class LoopbackFake:
-    """A fake's server. `respond` says what is sent: status, body, headers."""
+    """A fake's server. `respond` says what is sent: status, body, headers; `delay`: after so many seconds."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self, port: int = 0, delay: float = 0) -> None:
+        self.delay = delay
+        self.minute = SlidingMinute()
         self.requests: list[Request] = []
         self._strangers: list[Request] = []
         self._failures: dict[str, str] = {}
@@ -61,6 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         request = Request(self.command, parts.path, dict(parse_qsl(parts.query)))
         sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.fake.delay:
+            time.sleep(self.fake.delay)
         status, body, headers = self.fake.respond(request, self.headers, sent)
         try:
             self.send_response(status)

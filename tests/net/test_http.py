@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from apps.net.http import Client, HttpError, Response
+from apps.net.http import RESOLVED_FOR, Client, HttpError, Response
 from apps.net.token_bucket import TokenBucket
 
 KEY = "canary0Key"
@@ -315,6 +315,9 @@ def test_a_name_is_resolved_once_and_its_address_is_the_one_that_is_used(server,
     one._idle.put(None)  # a new connection, which would ask for the name again
     assert one.get("/json").status == 200
     assert asked == ["dokploy.invalid"]
+    resolved, at = one._resolved
+    one._resolved = resolved, at - RESOLVED_FOR
+    assert reason_of(one) == "not_allowed"  # names get new addresses, and those are checked
     assert server.seen[0][2]["Host"] == f"dokploy.invalid:{server.server_port}"
 
 

@@ -106,7 +106,7 @@ class MemoryConnector:
             raise self.memory.state_error
         return self.memory.identity
 
-    def read_state(self) -> State:
+    def read_state(self, *, is_first: bool = False) -> State:
         self._calls += self.memory.calls_of_state
         if self.memory.state_error:
             raise self.memory.state_error

@@ -3,11 +3,12 @@
 import logging
 import threading
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.db import connections
+from django.utils import timezone
 
 from apps.orgs.models import (
     App,
@@ -75,7 +76,7 @@ def test_no_connection_to_the_database_is_kept_while_a_platform_is_read(monkeypa
     monkeypatch.setattr(connections["default"], "close", lambda: told.append("given back"))
 
     class Noting(MemoryConnector):
-        def read_state(self) -> State:
+        def read_state(self, *, is_first: bool = False) -> State:
             told.append("read")
             return super().read_state()
 
@@ -121,6 +122,58 @@ def test_the_calls_that_are_left_are_for_changed_applications_and_then_for_the_o
     for _ in range(3):
         sync(connection, memory)
     assert set(memory.asked) >= {key_of(number) for number in range(2, 12)} | {"brand-new"}
+
+
+def test_an_application_whose_previews_deployment_is_under_way_does_not_wait_for_its_turn() -> None:
+    """No list tells of it, so only its application's detail can tell that it ended."""
+    connection, memory = connected(), Memory.of(12)
+    memory.preview(key_of(11), "preview")
+    for key, age in (("now", 0), ("lost", 25)):
+        memory.deploy(
+            key_of(11 if key == "now" else 10), key, "building", created_at=timezone.now() - timedelta(hours=age),
+            preview="preview" if key == "now" else None,
+        )  # fmt: skip
+    sync(connection, memory)
+    memory.calls_per_minute = FIVE_DETAILS
+    del memory.deployments["lost"]
+    memory.deploy(key_of(11), "now", "failed", preview="preview", created_at=timezone.now())
+    memory.asked.clear()
+    sync(connection, memory)
+    assert memory.asked == [key_of(number) for number in (11, 0, 1, 2, 3)]
+    assert Deployment.objects.get(external_id="now").status == "failed"
+    memory.asked.clear()
+    sync(connection, memory)
+    assert key_of(11) not in memory.asked
+
+
+def test_the_state_and_what_is_new_are_stored_before_the_rest_is_read() -> None:
+    connection, memory = connected(), Memory.of(4)
+    sync(connection, memory)
+    before = RuntimeFact.objects.values_list("checked_at", flat=True).distinct().get()
+    assert before is None
+    read_at = connection.platform.last_sync_at
+    memory.change(key_of(2), status="error")
+    memory.add("brand-new")
+    for key in (key_of(0), key_of(1), key_of(3)):
+        memory.errors[key] = UpstreamError("The key is refused.", is_permanent=True)
+    refused(connection, memory)
+    assert App.objects.get(external_id=key_of(2)).status == "error"
+    assert "brand-new" in visible()
+    assert connection.last_error == "The key is refused."
+    # What was read is as old as this sync, and what was not is no younger than it was.
+    assert connection.platform.last_sync_at > read_at
+    ages = dict(RuntimeFact.objects.values_list("app__external_id", "checked_at"))
+    assert ages == {key_of(2): None, "brand-new": None} | dict.fromkeys((key_of(0), key_of(1), key_of(3)), read_at)
+
+
+def test_a_sync_is_as_old_as_the_state_that_it_read() -> None:
+    connection, memory = connected(), Memory.of(3)
+    moments: list[datetime] = []
+    memory.on_detail = lambda key: moments.append(timezone.now())
+    for _ in range(2):
+        moments.clear()
+        sync(connection, memory)
+        assert connection.platform.last_sync_at < min(moments)
 
 
 def test_a_changed_state_is_seen_without_the_detail() -> None:
@@ -200,7 +253,7 @@ def test_a_list_that_was_refused_is_unknown_and_not_empty() -> None:
     connection, memory = connected(), Memory.of(2)
     plain = MemoryConnector.read_state
 
-    def read_state(self: MemoryConnector) -> State:
+    def read_state(self: MemoryConnector, *, is_first: bool = False) -> State:
         if memory.unread:
             return plain(self)
         return replace(

@@ -3,6 +3,7 @@
 from functools import partial
 
 import pytest
+from django.utils import timezone
 
 from apps.net.encryption import encrypt_credential
 from apps.orgs.models import App, DataVersion, Deployment, EnvVarName, Preview
@@ -11,6 +12,7 @@ from apps.platforms.connectors import connector_for
 from apps.platforms.coolify.connector import CoolifyConnector
 from apps.platforms.dokploy.connector import DokployConnector
 from apps.platforms.models import PlatformConnection
+from apps.platforms.sync.details import Limit
 from apps.platforms.sync.run import sync_platform
 from tests.fakes.coolify import CoolifyFake
 from tests.fakes.dokploy import DokployFake
@@ -88,3 +90,20 @@ def test_coolify_is_synced_and_an_unchanged_one_changes_nothing() -> None:
         before = data_version()
         assert str(sync_platform(connection.pk).changes) == "nothing had changed"
         assert data_version() == before
+
+
+@pytest.mark.parametrize("pull_request", [0, 7])
+def test_how_a_deployment_of_coolify_ended_is_known_with_the_next_sync(
+    monkeypatch: pytest.MonkeyPatch, pull_request: int
+) -> None:
+    with CoolifyFake(version="4.3.11", applications=30) as fake:
+        fake.rows.clock = timezone.now()
+        connection = connected(fake, "coolify")
+        sync_platform(connection.pk)
+        uuid = fake.rows.deploy(29, pull_request=pull_request)
+        monkeypatch.setattr("apps.platforms.sync.run._limit", lambda *_, **__: Limit(calls=4))
+        assert sync_platform(connection.pk).read < 10
+        assert Deployment.objects.get(external_id=uuid).status == "building"
+        fake.rows.finish(uuid, "failed")
+        sync_platform(connection.pk)
+        assert Deployment.objects.get(external_id=uuid).status == "failed"

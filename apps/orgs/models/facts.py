@@ -1,6 +1,7 @@
 """Facts about health: what outside checks of a domain and an application saw, and what the platform says is running.
 
-Each row has one owner, the platform that told it or (without one) the prober, and nobody else writes it.
+Each row has one owner, the platform that told it or (without one) the prober, and nobody else writes it; but what the
+prober wrote becomes the platform's once that tells it too.
 """
 
 from django.db import models

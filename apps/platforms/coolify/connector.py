@@ -8,6 +8,7 @@ from apps.platforms.connector import Detail, Identity, State, UpstreamError
 from apps.platforms.coolify.calls import Api, unreachable
 from apps.platforms.coolify.detail import DetailReader
 from apps.platforms.coolify.identity import read_identity
+from apps.platforms.coolify.places import Memory
 from apps.platforms.coolify.state import Reading, StateReader, list_applications
 from apps.platforms.snapshot import base
 
@@ -19,6 +20,7 @@ NO_CONNECTIONS = "Coolify refused the list of connections, and this application 
 class CoolifyConnector:
     """Reads the team of one API token. `reads_previews`: with Coolify's MCP server, where it is switched on.
 
+    Worth keeping from one sync to the next: it remembers which environments there are, and asks for them in turns.
     Raises UpstreamError where `base_url` is no address, ValueError where the token cannot be sent.
     """
 
@@ -47,6 +49,7 @@ class CoolifyConnector:
         self._api = Api(client)
         self._reads_previews = reads_previews
         self._reading: Reading | None = None
+        self._memory = Memory()
         self._state_calls = 0
 
     def __repr__(self) -> str:
@@ -62,10 +65,11 @@ class CoolifyConnector:
         list_applications(self._api)
         return identity
 
-    def read_state(self) -> State:
+    def read_state(self, *, is_first: bool = False) -> State:
         before = self.calls
         self._api.left_out = 0
-        self._reading = StateReader(self._api, self._site, reads_previews=self._reads_previews).read()
+        reader = StateReader(self._api, self._site, self._memory, reads_previews=self._reads_previews)
+        self._reading = reader.read(is_first=is_first)
         self._state_calls = self.calls - before
         return self._reading.state
 

@@ -32,13 +32,18 @@ def variables_of(rows: list[Row], app: str) -> Names:
     return Names(tuple(found.values()), skipped)
 
 
-def secrets_of(rows: list[Row], **place: str) -> list[base.Secret]:
-    """Of one shared list; `place`: scope, and project or environment. Raises UpstreamError where values come along."""
+def secrets_of(
+    rows: list[Row], *, scope: str, project: str | None = None, environment: str | None = None
+) -> list[base.Secret]:
+    """Of one shared list. Raises UpstreamError where values come along."""
     refuse_values(rows)
     found: dict[str, base.Secret] = {}
     for row in rows:
         if name := name_of(row):
-            found.setdefault(name, base.Secret(name=name, updated_at=moment(row, "updated_at"), **place))
+            secret = base.Secret(
+                name=name, scope=scope, project=project, environment=environment, updated_at=moment(row, "updated_at")
+            )
+            found.setdefault(name, secret)
     return list(found.values())
 
 

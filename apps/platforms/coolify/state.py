@@ -3,17 +3,20 @@
 import logging
 from dataclasses import dataclass
 
-from apps.platforms.connector import Identity, State
+from apps.platforms.connector import Identity, Place, State
 from apps.platforms.coolify import deployments, versions
 from apps.platforms.coolify.calls import Api, Refused, refuse_values
 from apps.platforms.coolify.fields import Row, identifier, number
 from apps.platforms.coolify.identity import read_identity
 from apps.platforms.coolify.listing import Listed, listed_application, listed_service
 from apps.platforms.coolify.names import secrets_of
-from apps.platforms.coolify.places import Places, read_places
+from apps.platforms.coolify.places import Memory, Places, PlacesReader
 from apps.platforms.coolify.sources import Connections, connection_of
 from apps.platforms.coolify.versions import Version
 from apps.platforms.snapshot import base
+
+# Calls of a reading for what it reads in turns: projects, with the names that they and their environments share.
+CALLS_IN_TURN = 12
 
 logger = logging.getLogger(__name__)
 
@@ -31,22 +34,25 @@ class Reading:
 class StateReader:
     """Reads once. Every method raises UpstreamError."""
 
-    def __init__(self, api: Api, site: str, *, reads_previews: bool) -> None:
-        self._api, self._site, self._reads_previews = api, site, reads_previews
+    def __init__(self, api: Api, site: str, memory: Memory, *, reads_previews: bool) -> None:
+        self._api, self._site, self._memory, self._reads_previews = api, site, memory, reads_previews
         self._unread: set[str] = set()
+        self._of_places: set[Place] = set()
 
-    def read(self) -> Reading:
+    def read(self, *, is_first: bool) -> Reading:
         identity, version = read_identity(self._api)
         reads_previews = self._reads_previews and version >= versions.PREVIEWS
         # Applications before projects: an environment that is made meanwhile has none of these in it.
         applications, services = list_applications(self._api), self._api.rows("services", "services")
         used = {key for row in (*applications, *services) if (key := number(row, "environment_id")) is not None}
-        places = read_places(self._api, used)
+        reader = PlacesReader(self._api, self._memory, used)
+        reader.read_unknown()
+        secrets = self._secrets(version, reader, is_first=is_first)
+        places = reader.places()
         connections, numbers = self._connections(version)
         running = self._running()
         busy = {app for app, row in running if not deployments.pull_request_of(row)}
         listed = self._listed(applications, services, places, numbers, busy)
-        secrets = self._secrets(version, places)
         state = State(
             identity=identity,
             apps=tuple(one.state for one in listed.values()),
@@ -57,6 +63,8 @@ class StateReader:
             domains=_domains(listed, reads_previews),
             secrets=secrets,
             unread=frozenset(self._unread),
+            of_projects=frozenset(places.read),
+            of_places=frozenset(self._of_places),
         )
         self._tell_left_out(identity)
         refused = "connections" in self._unread and version >= versions.GITHUB_APPS
@@ -121,20 +129,30 @@ class StateReader:
                 found.setdefault(deployment.key, deployment)
         return tuple(found.values())
 
-    def _secrets(self, version: Version, places: Places) -> tuple[base.Secret, ...]:
-        if version < versions.SHARED_VARIABLES:
+    def _secrets(self, version: Version, reader: PlacesReader, *, is_first: bool) -> tuple[base.Secret, ...]:
+        """Those of the team and, in turns, those of projects and their environments, which are read beside."""
+        has_secrets = version >= versions.SHARED_VARIABLES
+        if not has_secrets:
             self._unread.add("secrets")
-            return ()
-        found = secrets_of(self._optional("secrets", "team/envs"), scope="organization")
-        for project in places.projects:
+        found = self._secrets_of((None, None), "team/envs", "organization") if has_secrets else []
+        before = self._api.calls
+        for project in reader.in_turn():
+            if not is_first and self._api.calls - before >= CALLS_IN_TURN:
+                break
+            environments = reader.read(project)
             if "secrets" not in self._unread:
-                rows = self._optional("secrets", f"projects/{project.key}/envs")
-                found += secrets_of(rows, scope="project", project=project.key)
-        for environment in places.environments:
-            if "secrets" not in self._unread:
-                path = f"projects/{environment.project}/environments/{environment.key}/envs"
-                found += secrets_of(self._optional("secrets", path), scope="environment", environment=environment.key)
+                found += self._secrets_of((None, project), f"projects/{project}/envs", "project")
+            for environment in environments:
+                if "secrets" not in self._unread:
+                    path = f"projects/{project}/environments/{environment.key}/envs"
+                    found += self._secrets_of((environment.key, None), path, "environment")
+            self._memory.had_its_turn(project)
         return tuple(found)
+
+    def _secrets_of(self, place: Place, path: str, scope: str) -> list[base.Secret]:
+        rows = self._optional("secrets", path)
+        self._of_places.add(place)
+        return secrets_of(rows, scope=scope, environment=place[0], project=place[1])
 
     def _tell_left_out(self, identity: Identity) -> None:
         if self._api.left_out:

@@ -20,8 +20,9 @@ from apps.platforms.names import Names
 from apps.platforms.snapshot import base
 
 Value = TypeVar("Value")
-# Dokploy has no limit of its own but that of a key. What a small server does beside its work without anyone noticing.
-CALLS_PER_MINUTE = 200
+# Dokploy has no limit of its own but that of a key. What a small server does beside its work without anyone noticing,
+# and half of what a key may do that somebody limited to 200 a minute.
+CALLS_PER_MINUTE = 100
 MAX_AT_ONCE = 4
 SLOW_PERIOD = 3600.0  # seconds between two readings of what comes from elsewhere: the catalogue, vaults
 
@@ -64,7 +65,7 @@ class DokployConnector:
     def identify(self) -> Identity:
         return self._identify()[0]
 
-    def read_state(self) -> State:
+    def read_state(self, *, is_first: bool = False) -> State:
         before = self.calls
         identity, version = self._identify()
         listing = listing_of(_essential(lambda: self._api.rows("project.all")))

@@ -2,6 +2,7 @@
 
 import sys
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,6 +13,7 @@ from apps.orgs.models import EdgeHour
 
 Packed = bytes | memoryview  # psycopg gives memory
 NO_LATENCY = 2**19 - 1
+PASSED = 2**19
 MAX_CHECKS = 720  # in an hour
 KEPT_WHOLE, KEPT = timedelta(hours=48), timedelta(days=30)
 BATCH = 500
@@ -41,17 +43,20 @@ def add_check(hour: EdgeHour, at: datetime, *, has_passed: bool, latency_ms: int
     hour.passed += has_passed
 
 
-def statistics(hours: Iterable[tuple[datetime, Packed]], since: datetime) -> Statistics:
-    """Of all checks after `since`, given hours with their packed checks."""
-    count = passed = 0
-    latencies: list[int] = []
-    for hour, packed in hours:
-        checks = _since(hour, _unpacked(packed), since)
-        count += len(checks)
-        passed += sum([check >> 19 & 1 for check in checks])
-        latencies += [latency for check in checks if (latency := check & NO_LATENCY) != NO_LATENCY]
-    latencies.sort()
-    return Statistics(passed / count if count else None, _rank(latencies, 50), _rank(latencies, 95))
+def statistics(checks: Iterable[Packed]) -> Statistics:
+    """Of all of these. A round asks this of a million checks and more: each step is one that Python does in C."""
+    numbers = _unpacked(b"".join(checks))
+    latencies = sorted(map(NO_LATENCY.__and__, numbers))
+    del latencies[bisect_left(latencies, NO_LATENCY) :]
+    passed = sum(map(PASSED.__and__, numbers)) // PASSED
+    return Statistics(passed / len(numbers) if numbers else None, _rank(latencies, 50), _rank(latencies, 95))
+
+
+def since(at: datetime, packed: Packed) -> Packed:
+    """The checks of the hour in which `at` is that came after it."""
+    whole, first = bytes(packed), (at - hour_of(at)).total_seconds()
+    kept = [index for index, check in enumerate(_unpacked(whole)) if check >> 20 > first]  # clocks may differ
+    return b"".join(whole[4 * index : 4 * index + 4] for index in kept)
 
 
 def _unpacked(checks: Packed) -> Sequence[int]:
@@ -59,13 +64,6 @@ def _unpacked(checks: Packed) -> Sequence[int]:
     if sys.byteorder == "little":
         numbers.byteswap()
     return numbers
-
-
-def _since(hour: datetime, checks: Sequence[int], since: datetime) -> Sequence[int]:
-    if hour > since:
-        return checks
-    first = (since - hour).total_seconds()
-    return [check for check in checks if check >> 20 > first]
 
 
 def _rank(ordered: list[int], percent: int) -> int | None:
@@ -79,7 +77,7 @@ def thin(now: datetime) -> None:
     before, last = hour_of(now - KEPT_WHOLE), 0
     while rows := list(_whole(before).filter(pk__gt=last).order_by("pk")[:BATCH]):
         for row in rows:
-            its = statistics([(row.hour, row.checks)], row.hour - timedelta(seconds=1))
+            its = statistics([row.checks])
             row.checks, row.latency_p50_ms, row.latency_p95_ms = b"", its.p50, its.p95
         EdgeHour.objects.bulk_update(rows, ["checks", "latency_p50_ms", "latency_p95_ms"])
         last = rows[-1].pk

@@ -13,7 +13,7 @@ from apps.orgs.models import Domain, EdgeFact, EdgeHour, EdgeStatistics
 from apps.orgs.models.facts import PROBE_PERIOD
 from apps.orgs.overview import STALE_PERIODS
 from apps.orgs.versions import raise_checks_version, raise_data_version
-from apps.platforms.edge.history import Packed, Statistics, add_check, hour_of, statistics
+from apps.platforms.edge.history import Packed, Statistics, add_check, hour_of, since, statistics
 from apps.platforms.edge.targets import Outcome
 
 DAY = timedelta(hours=24)
@@ -124,18 +124,21 @@ def _add_to_history(checks: Sequence[Check]) -> None:
 
 def _statistics(organization_id: str, app_ids: Sequence[str], now: datetime) -> list[EdgeStatistics]:
     """Of every application of which no platform tells, over its own domains: those of its previews come and go."""
-    since = now - DAY
+    day_ago = now - DAY
+    told = EdgeStatistics.objects.filter(organization=organization_id, platform__isnull=False)
+    its_platforms = set(told.values_list("app_id", flat=True))
+    ours = [app_id for app_id in app_ids if app_id not in its_platforms]
     found = []
-    for some in _batches(app_ids, 20):  # each check of a day: an application at 20 addresses has 28,800
-        told = set(EdgeStatistics.objects.filter(app__in=some, platform__isnull=False).values_list("app_id", flat=True))
-        of_app: dict[str, list[tuple[datetime, Packed]]] = defaultdict(list)
+    for some in _batches(ours, 50):  # each check of a day: an application at 20 addresses has 28,800
+        of_app: dict[str, list[Packed]] = defaultdict(list)
         rows = EdgeHour.objects.filter(
-            domain__app_id__in=some, domain__preview__isnull=True, domain__is_enabled=True, hour__gte=hour_of(since)
-        )
-        for app_id, hour, packed in rows.values_list("domain__app_id", "hour", "checks"):
-            of_app[app_id].append((hour, packed))
-        ours = [app_id for app_id in some if app_id not in told]
-        found += [_row(organization_id, app_id, statistics(of_app[app_id], since), now) for app_id in ours]
+            domain__app_id__in=some, domain__preview__isnull=True, domain__is_enabled=True
+        ).values_list("domain__app_id", "checks")
+        for app_id, packed in rows.filter(hour=hour_of(day_ago)):
+            of_app[app_id].append(since(day_ago, packed))
+        for app_id, packed in rows.filter(hour__gt=day_ago):
+            of_app[app_id].append(packed)
+        found += [_row(organization_id, app_id, statistics(of_app[app_id]), now) for app_id in some]
     return found
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.orgs.models import Domain, EdgeFact, Organization, Platform
 from apps.platforms.edge.lookups import Lookups
@@ -57,24 +57,28 @@ def _record_each(organizations: dict[str, str], outcomes: list[Outcome], begins:
 
 
 def _domains() -> Iterator[tuple[str, Target]]:
-    """Each with its organization's id; those of one organization together, a page of rows in memory."""
+    """Each with its organization's id; those of an application together. In memory there is a page of rows."""
     told = told_platforms()
     for organization_id in list(Organization.objects.order_by("id").values_list("id", flat=True)):
-        last = ""
+        last = "", ""
         while page := list(_page(organization_id, told, last)):
-            last = page[-1][0]
+            last = page[-1][0], page[-1][1]
             # Names that nobody could look up keep threads, so they come when the others have had theirs.
-            for id, host, path, https, _ in sorted(page, key=lambda row: row[-1] == EdgeFact.DnsStatus.UNKNOWN):
+            for _, id, host, path, https, _ in sorted(page, key=lambda row: row[-1] == EdgeFact.DnsStatus.UNKNOWN):
                 yield organization_id, Target(id, host, path, https, PORTS[https])
 
 
-def _page(organization_id: str, told: list[int], after: str) -> QuerySet[Domain, tuple[str, str, str, bool, str]]:
+def _page(
+    organization_id: str, told: list[int], after: tuple[str, str]
+) -> QuerySet[Domain, tuple[str, str, str, str, bool, str]]:
+    app_id, id = after
     return (
-        Domain.objects.filter(organization_id=organization_id, id__gt=after, is_enabled=True)
+        Domain.objects.filter(organization_id=organization_id, is_enabled=True, app_id__gte=app_id)
+        .filter(Q(app_id__gt=app_id) | Q(id__gt=id))
         .filter(app__hidden_at__isnull=True, edge__platform__isnull=True)
         .exclude(platform__in=told)
-        .order_by("id")
-        .values_list("id", "host", "path", "https", "edge__dns_status")[:BATCH]
+        .order_by("app_id", "id")
+        .values_list("app_id", "id", "host", "path", "https", "edge__dns_status")[:BATCH]
     )
 
 

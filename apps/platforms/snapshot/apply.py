@@ -32,11 +32,17 @@ DETAIL_READ = timedelta(hours=1)  # no more exact than that: only people read it
 
 
 def apply(
-    platform: Platform, snapshot: base.Snapshot, *, is_checked: bool = False, allow_deletions: bool = False
+    platform: Platform,
+    snapshot: base.Snapshot,
+    *,
+    is_checked: bool = False,
+    allow_deletions: bool = False,
+    read_at: datetime | None = None,
 ) -> Changes:
     """Applies the snapshot, and says how many rows it created, updated, deleted and hid.
 
-    `is_checked` is for those who have called `check` themselves: of many records it takes seconds.
+    `is_checked` is for those who have called `check` themselves: of many records it takes seconds. `read_at`: since
+    when its facts are known, where that is not just now.
 
     Applying the same snapshot again writes no row; that it was read is noted each time, on the platform
     (`last_sync_at`) and on its organization (`synced_at`), and by the hour on applications that a deployment system
@@ -54,7 +60,7 @@ def apply(
             if not allow_deletions and (refused := guard(before, gone, now)):
                 raise refused
             changes = sum(_apply_rows(platform, snapshot, gone, now).values(), Changes())
-            _note_success(platform, snapshot.version, now, confirms=allow_deletions and bool(gone.ids))
+            _note_success(platform, snapshot.version, now, read_at, confirms=allow_deletions and bool(gone.ids))
             if changes != Changes() or _told(before) != _told(platform):
                 raise_data_version(platform.organization_id)
     except Exception:  # recorded, and raised again
@@ -153,12 +159,15 @@ def _apply_some(kind: Kind, platform: Platform, records: list[Any], builder: Bui
     identities.update(of_these)
     existing = _existing(kind, platform, of_these)
     wanted = builder.rows(kind, records, columns, existing)
-    foreign = {identity for identity, row in existing.items() if row.platform_id != platform.pk}
+    foreign = {identity for identity, row in existing.items() if row.platform_id not in (platform.pk, None)}
     return save(kind.model, differences(existing, {i: row for i, row in wanted.items() if i not in foreign}))
 
 
 def _existing(kind: Kind, platform: Platform, identities: list[Any]) -> dict[Any, Any]:
-    """The platform's rows with these identities, and facts that another platform told of what is the platform's."""
+    """The platform's rows with these identities, and facts that another platform or the prober has of what is its own.
+
+    The prober's become the platform's that tells them: from then on nobody else looks.
+    """
     rows: models.QuerySet[Any] = kind.model._default_manager.filter(**{f"{kind.identity}__in": identities})
     if kind.identity == "external_id":
         rows = rows.filter(platform=platform)
@@ -205,8 +214,11 @@ def _told(platform: Platform) -> tuple[Any, ...]:
     return platform.version, platform.last_sync_status
 
 
-def _note_success(platform: Platform, version: str | None, now: datetime, *, confirms: bool) -> None:
-    platform.version, platform.last_sync_at, platform.last_sync_status = version, now, Platform.SyncStatus.OK
+def _note_success(
+    platform: Platform, version: str | None, now: datetime, read_at: datetime | None, *, confirms: bool
+) -> None:
+    platform.version, platform.last_sync_status = version, Platform.SyncStatus.OK
+    platform.last_sync_at = Time().clean(read_at or now)
     columns = ["version", "last_sync_at", "last_sync_status"]
     if confirms:
         platform.deletions_confirmed_at = now

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Model
 
 BATCH = 500
-NEVER_CHANGED = ("organization_id", "platform_id")
+NEVER_CHANGED = ("organization_id",)
 
 
 @dataclass(frozen=True, slots=True)

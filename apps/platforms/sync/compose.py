@@ -4,9 +4,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from apps.platforms.connector import Detail, State
+from apps.platforms.connector import Detail, Place, State
 from apps.platforms.snapshot import base
-from apps.platforms.sync.stored import Stored
+from apps.platforms.sync.stored import Kept, Stored
 
 Record = TypeVar("Record")
 # The prober's, whatever a platform says.
@@ -14,22 +14,21 @@ NEVER_TOLD = frozenset({("edges", None), ("edge_statistics", None)})
 OF_ONE_APP = ("domains", "previews", "deployments", "variables", "runtimes")
 
 
-def compose(
-    state: State, details: Mapping[str, Detail], stored: Stored, shared: Iterable[base.Variable] = ()
-) -> base.Snapshot:
+def compose(state: State, details: Mapping[str, Detail], stored: Stored, kept: Kept) -> base.Snapshot:
     """Applications with details are in it whole, stored ones without in few columns, new ones without not at all.
 
-    `shared`: variables of environments and projects that are stored, which stay where `state` does not tell them.
+    `kept` stays where `state` does not tell it.
     """
     listed = {app.key: app for app in state.apps}
     read = {key: detail for key, detail in details.items() if key in listed}
     known = {key: app for key, app in listed.items() if key not in read and key in stored.apps}
     held = {*read, *known}
+    environments = _environments(state, kept.environments)
     return base.Snapshot(
         version=state.identity.version,
         connections=_once(state.connections, _key),
         projects=_once(state.projects, _key),
-        environments=_once(state.environments, _key),
+        environments=environments,
         apps=tuple(detail.app for detail in read.values()),
         app_states=tuple(known.values()),
         previews=_once(_told(read, "previews"), _key),
@@ -37,13 +36,34 @@ def compose(
         deployments=_once(
             (*_told(read, "deployments"), *(told for told in state.deployments or () if told.app in held)), _key
         ),
-        variables=_once(_variables(state, read, list(shared)), _place),
-        secrets=_once(state.secrets, _place),
+        variables=_once(_variables(state, read, kept.variables), _place),
+        secrets=_once(_secrets(state, kept.secrets, {environment.key for environment in environments}), _place),
         templates=_once(state.templates, _key),
         # Empty: as old as this sync. `sync.run` writes the time down once a sync does not read it again.
         runtimes=tuple(replace(detail.runtime, checked_at=None) for detail in read.values() if detail.runtime),
         unread=_unread(state, read, known, stored),
     )
+
+
+def _environments(state: State, stored: list[base.Environment]) -> tuple[base.Environment, ...]:
+    """Of projects that were not read now those that are stored, and those that applications are in."""
+    if state.of_projects is None:
+        return _once(state.environments, _key)
+    projects, used = {project.key for project in state.projects}, {app.environment for app in state.apps}
+    told = [one for one in state.environments if one.project in state.of_projects]
+    waiting = projects - state.of_projects
+    told += [one for one in stored if one.project in waiting]
+    return _once((*told, *(one for one in state.environments if one.key in used)), _key)
+
+
+def _secrets(state: State, stored: list[base.Secret], environments: set[str]) -> Iterator[base.Secret]:
+    """And of places that were not read now, but are still there, those that are stored."""
+    yield from state.secrets
+    if state.of_places is None or "secrets" in state.unread:
+        return
+    places: set[Place] = {(None, project.key) for project in state.projects} | {(key, None) for key in environments}
+    waiting = places - state.of_places
+    yield from (secret for secret in stored if (secret.environment, secret.project) in waiting)
 
 
 def _variables(state: State, read: Mapping[str, Detail], shared: list[base.Variable]) -> Iterator[base.Variable]:

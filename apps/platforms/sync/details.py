@@ -60,19 +60,39 @@ def _has_changed(app: base.AppState, stored: Stored, news: Collection[str]) -> b
 
 
 def read_details(
-    connector: Connector, apps: Due, limit: Limit, on_progress: Callable[[int, int], None] = lambda done, of: None
+    connector: Connector,
+    apps: Due,
+    limit: Limit,
+    on_progress: Callable[[int, int], None] = lambda done, of: None,
+    on_first: Callable[[Reading], None] = lambda reading: None,
 ) -> Reading:
     """Reads as many as the limit allows. Raises UpstreamError where it makes no sense to go on.
 
     An application that cannot be read is `failed`, and the others are read; so many in a row, or a platform that asks
-    for a pause, end the reading. `on_progress` is called in this thread.
+    for a pause, end the reading. `on_progress` is called in this thread, and so is `on_first`: once those are read that
+    come first, and the others are about to be.
     """
-    reading = Reading()
-    rotation = {app.key for app in apps.rotation}
-    in_a_row, total = 0, len(apps.first) + len(apps.rotation)
-    with closing(_results(connector, (*apps.first, *apps.rotation), limit)) as results:
+    reading, budget, total = Reading(), _Budget(connector, limit), len(apps.first) + len(apps.rotation)
+    goes_on = _read_some(reading, apps.first, budget, lambda done: on_progress(done, total))
+    if goes_on and apps.rotation:
+        on_first(reading)
+        _read_some(reading, apps.rotation, budget, lambda done: on_progress(done, total), is_rotation=True)
+    return reading
+
+
+def _read_some(
+    reading: Reading,
+    apps: Sequence[base.AppState],
+    budget: "_Budget",
+    on_progress: Callable[[int], None],
+    *,
+    is_rotation: bool = False,
+) -> bool:
+    """Whether it makes sense to ask for more."""
+    in_a_row = 0
+    with closing(_results(apps, budget)) as results:
         for app, result in results:
-            if app.key in rotation:
+            if is_rotation:
                 reading.cursor = app.key
             if isinstance(result, Detail):
                 reading.details[app.key], in_a_row = result, 0
@@ -81,17 +101,17 @@ def read_details(
             else:
                 reading.failed[app.key], in_a_row = result, in_a_row + 1
                 if in_a_row >= MAX_FAILURES or result.retry_after is not None:
-                    break
-            on_progress(len(reading.details) + len(reading.failed), total)
-    return reading
+                    return False
+            on_progress(len(reading.details) + len(reading.failed))
+    return True
 
 
 Result = tuple[base.AppState, Detail | UpstreamError]
 
 
-def _results(connector: Connector, apps: Sequence[base.AppState], limit: Limit) -> Generator[Result, None, None]:
+def _results(apps: Sequence[base.AppState], budget: "_Budget") -> Generator[Result, None, None]:
     """In the order of `apps`, so that a rotation has no gaps."""
-    budget, waiting = _Budget(connector, limit), iter(apps)
+    waiting = iter(apps)
     running: list[tuple[base.AppState, Future[Detail | UpstreamError]]] = []
     pool = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="details")
     try:
@@ -99,7 +119,7 @@ def _results(connector: Connector, apps: Sequence[base.AppState], limit: Limit) 
             while len(running) < 2 * MAX_AT_ONCE and budget.allows(len(running)):
                 if (app := next(waiting, None)) is None:
                     break
-                running.append((app, pool.submit(_read, connector, app)))
+                running.append((app, pool.submit(_read, budget.connector, app)))
             if not running:
                 return
             app, future = running.pop(0)

@@ -9,30 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from django.db import connection as database
-from django.db import transaction
-from django.db.models import Min
 from django.utils import timezone
 
-from apps.jobs.leases import LeaseLost, confirm
-from apps.orgs.models import Organization, Platform
+from apps.jobs.leases import LeaseLost
+from apps.orgs.models import Platform
 from apps.platforms.connector import Connector, State, UpstreamError
 from apps.platforms.connectors import connector_of, release
 from apps.platforms.models import PlatformConnection
-from apps.platforms.snapshot import base
-from apps.platforms.snapshot.apply import apply
 from apps.platforms.snapshot.differences import Changes
 from apps.platforms.snapshot.hiding import TooManyDeletions
-from apps.platforms.snapshot.stored import stored_rows
-from apps.platforms.sync.compose import compose
 from apps.platforms.sync.details import Limit, Reading, due, read_details
-from apps.platforms.sync.fit import fitted
-from apps.platforms.sync.runtimes import note_age
-from apps.platforms.sync.stored import Stored, apps_with_news, shared_variables, stored_of
+from apps.platforms.sync.rows import SyncedRows, give_database_back
+from apps.platforms.sync.stored import apps_with_news, stored_of
 
 STATE_PERIOD = 60  # seconds
 SHARE_OF_DETAILS = 4  # at least one call in so many is for details, however many the state takes
-SHARE_OF_PERIOD = 0.7  # after that no detail is begun, so that the next state is read in time
+SHARE_OF_PERIOD = 0.8  # after that no detail is begun, so that the next state finds turns and is read at once
 MAX_NAMES = 100  # of applications, for whoever has to confirm that they go
 MAX_PLACES = 6
 PROGRESS_EVERY = 1.0  # seconds
@@ -82,7 +74,8 @@ class _Sync:
 
 
 def sync_platform(platform_id: int, *, connect: Callable[[PlatformConnection], Connector] = connector_of) -> Outcome:
-    """Raises UpstreamError or TooManyDeletions, and whatever else went wrong: then no row has changed.
+    """Raises UpstreamError or TooManyDeletions, and whatever else went wrong: then no row has changed. Only where what
+    comes around in turns could not be read, that is not undone which the state and what is new had told before.
 
     How it went is noted on the connection and the platform either way.
     """
@@ -104,25 +97,26 @@ def sync_platform(platform_id: int, *, connect: Callable[[PlatformConnection], C
 def _run(sync: _Sync) -> Outcome:
     connection, connector, platform = sync.connection, sync.connector, sync.platform
     _note(connection, progress={})
-    if not database.in_atomic_block:
-        database.close()  # a platform may take minutes to answer, and there are fewer connections than platforms
-    calls_before = connector.calls
-    state = connector.read_state()
+    give_database_back()
+    calls_before, read_at = connector.calls, timezone.now()
+    state = connector.read_state(is_first=platform.last_sync_at is None)
     if state.identity.organization_key != connection.organization_key:
         raise UpstreamError(OTHER_ORGANIZATION, is_permanent=True)
     stored, period = stored_of(platform), _period(connector)
     order = due(state, stored, apps_with_news(platform, state.deployments or ()), connection.detail_cursor)
-    reading = read_details(connector, order, _limit(connector, period, is_first=not stored.apps), sync.show)
+    rows = SyncedRows(connection, state, stored, read_at, platform.last_sync_at)
+    limit = _limit(connector, period, sync.duration_ms / 1000, is_first=not stored.apps)
+    try:
+        reading = read_details(connector, order, limit, sync.show, rows.apply_first)
+    except UpstreamError:
+        rows.give_age()
+        raise
     if reading.failed and not reading.details and not stored.apps:
         raise next(iter(reading.failed.values()))
-    shared = shared_variables(platform) if "variables" in state.unread else ()
-    composed = compose(state, reading.details, stored, shared)
-    snapshot, left_out = fitted(composed, stored_rows(platform, composed))
-    is_whole = len(snapshot.apps) + len(snapshot.app_states) == len(state.apps)
-    changes = _apply(sync, snapshot, is_known=not _waits(state, stored, reading, is_whole))
+    rows.apply(reading)
     outcome = Outcome(
-        changes=changes, apps=len(state.apps), read=len(reading.details), failed=len(reading.failed),
-        left_out=dict(left_out), calls=connector.calls - calls_before, period=period, is_whole=is_whole,
+        changes=rows.changes, apps=len(state.apps), read=len(reading.details), failed=len(reading.failed),
+        left_out=dict(rows.left_out), calls=connector.calls - calls_before, period=period, is_whole=rows.is_whole,
         problem=_problem(reading),
     )  # fmt: skip
     _note_success(sync, state, reading, outcome, is_first=not stored.apps)
@@ -135,50 +129,16 @@ def _period(connector: Connector) -> int:
     return max(STATE_PERIOD, math.ceil(needed / 10) * 10)
 
 
-def _limit(connector: Connector, period: int, *, is_first: bool) -> Limit:
-    """A first sync reads all, however long that takes."""
+def _limit(connector: Connector, period: int, seconds: float, *, is_first: bool) -> Limit:
+    """`seconds`: what the state took. A first sync reads all, however long that takes."""
     if is_first:
         return Limit()
     calls = connector.calls_per_minute * period // 60
     least = calls // SHARE_OF_DETAILS
-    return Limit(calls=max(calls - connector.state_calls(), least), seconds=period * SHARE_OF_PERIOD)
-
-
-def _waits(state: State, stored: Stored, reading: Reading, is_whole: bool) -> bool:
-    """Whether there are applications that were never read, nor refused twice: then nobody may take this for all."""
-    tried = {*stored.apps, *reading.details, *reading.failed}
-    return not is_whole and (not stored.apps or any(app.key not in tried for app in state.apps))
-
-
-def _apply(sync: _Sync, snapshot: base.Snapshot, *, is_known: bool) -> Changes:
-    """In one transaction, and only while this worker's lease is its own."""
-    platform, before = sync.platform, sync.platform.last_sync_at
-    with transaction.atomic():
-        if before is not None:
-            note_age(platform, {runtime.app for runtime in snapshot.runtimes}, before)
-        changes = _apply_confirmed(sync.connection, snapshot)
-        if before is None and not is_known:
-            _forget_sync(platform)
-        confirm()
-    return changes
-
-
-def _apply_confirmed(connection: PlatformConnection, snapshot: base.Snapshot) -> Changes:
-    """Hides no more than somebody agreed to, where it is so much that somebody has to."""
-    try:
-        return apply(connection.platform, snapshot, is_checked=True)
-    except TooManyDeletions as found:
-        agreed = connection.deletions_to_confirm or {}
-        if not agreed.get("is_confirmed") or found.hidden > agreed["hidden"]:
-            raise
-    return apply(connection.platform, snapshot, is_checked=True, allow_deletions=True)
-
-
-def _forget_sync(platform: Platform) -> None:
-    """Until every application was read once, nothing is synced."""
-    Platform.objects.filter(pk=platform.pk).update(last_sync_at=None, last_sync_status=Platform.SyncStatus.NEVER)
-    oldest = Platform.objects.filter(organization=platform.organization_id).aggregate(at=Min("last_sync_at"))["at"]
-    Organization.objects.filter(pk=platform.organization_id).update(synced_at=oldest)
+    return Limit(
+        calls=max(calls - connector.state_calls(), least),
+        seconds=max(period * SHARE_OF_PERIOD - seconds, period / SHARE_OF_DETAILS),
+    )
 
 
 def _problem(reading: Reading) -> str | None:

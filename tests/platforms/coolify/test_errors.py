@@ -145,9 +145,11 @@ def test_how_long_to_wait_is_told(fake, connect):
 
 
 def test_the_limit_of_calls_is_met_as_an_error(fake, connect):
-    fake.rate_limit = 5
-    with pytest.raises(UpstreamError, match="too often"):
+    fake.minute.limit = 5
+    with pytest.raises(UpstreamError, match="too often") as caught:
         connect(fake).read_state()
+    assert 50 < caught.value.retry_after <= 60
+    assert (fake.minute.most, fake.minute.refused) == (5, 1)
 
 
 def test_coolify_that_hangs_is_given_up(fake, connect):

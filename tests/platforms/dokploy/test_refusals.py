@@ -120,3 +120,10 @@ def test_the_key_is_shown_nowhere(dokploy):
     with pytest.raises(ValueError, match="x-api-key") as refusal:
         DokployConnector("http://127.0.0.1:1", f"{CANARY}\r\nX-Other: 1")
     assert CANARY not in str(refusal.value)
+
+
+def test_a_limit_of_calls_in_a_minute_is_told_as_what_it_is(dokploy):
+    fake = dokploy()
+    fake.minute.limit = 3
+    assert "used up its calls" in refusal_of(connector_of(fake)).sentence
+    assert (fake.minute.most, fake.minute.refused) == (3, 1)

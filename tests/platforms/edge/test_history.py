@@ -8,7 +8,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps.orgs.models import EdgeHour
-from apps.platforms.edge.history import MAX_CHECKS, NO_LATENCY, Statistics, add_check, hour_of, statistics, thin
+from apps.platforms.edge.history import (
+    MAX_CHECKS,
+    NO_LATENCY,
+    Statistics,
+    add_check,
+    hour_of,
+    since,
+    statistics,
+    thin,
+)
 from tests.examples import examples
 from tests.factories import Fill
 
@@ -25,7 +34,9 @@ def hours_of(checks: list[Check]) -> list[EdgeHour]:
 
 
 def summed_up(checks: list[Check], now: datetime = NOW) -> Statistics:
-    return statistics([(row.hour, row.checks) for row in hours_of(checks)], now - timedelta(hours=24))
+    day_ago, hours = now - timedelta(hours=24), hours_of(checks)
+    whole = [row.checks for row in hours if row.hour > day_ago]
+    return statistics([*whole, *(since(day_ago, row.checks) for row in hours if row.hour == hour_of(day_ago))])
 
 
 def test_without_checks_nothing_is_known() -> None:

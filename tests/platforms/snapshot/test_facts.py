@@ -1,4 +1,4 @@
-"""Facts have one owner each: a sync writes its own platform's, and leaves those of the prober and of others alone."""
+"""Facts have one owner: a sync writes its platform's, takes the prober's over, and leaves those of others alone."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -45,16 +45,36 @@ def test_a_sync_writes_and_deletes_the_facts_of_its_own_platform(collection: str
     assert rows(model) == []
 
 
-@pytest.mark.parametrize("owner", ["the prober", "another platform"])
 @pytest.mark.parametrize("collection", KINDS)
-def test_a_sync_leaves_the_facts_of_others_alone(collection: str, owner: str) -> None:
+def test_a_sync_leaves_the_facts_of_another_platform_alone(collection: str) -> None:
     platform, model = manifest_platform(), KINDS[collection]
     apply(platform, rich())
-    other = manifest_platform(kind="dokploy") if owner == "another platform" else None
-    model.objects.update(platform=other, period=7)
+    model.objects.update(platform=manifest_platform(kind="dokploy"), period=7)
     before = rows(model)
     assert apply(platform, rich()) == Changes()
     assert apply(platform, replace(rich(), **{collection: told()[collection]})) == Changes()
+    assert apply(platform, replace(rich(), **{collection: ()})) == Changes()
+    assert rows(model) == before
+
+
+@pytest.mark.parametrize("collection", ["edges", "edge_statistics"])
+def test_what_the_prober_saw_becomes_the_manifests_that_begins_to_tell_it(collection: str) -> None:
+    platform, model = manifest_platform(), KINDS[collection]
+    apply(platform, rich())
+    heard = rows(model)
+    column = "reachable" if collection == "edges" else "uptime_24h"
+    model.objects.update(platform=None, period=PROBE_PERIOD, **{column: 0})
+    assert apply(platform, rich()) == Changes(updated=len(heard))
+    assert rows(model) == heard
+    assert apply(platform, rich()) == Changes()
+
+
+@pytest.mark.parametrize("collection", KINDS)
+def test_what_the_prober_saw_stays_the_probers_where_a_manifest_is_silent(collection: str) -> None:
+    platform, model = manifest_platform(), KINDS[collection]
+    apply(platform, rich())
+    model.objects.update(platform=None, period=PROBE_PERIOD)
+    before = rows(model)
     assert apply(platform, replace(rich(), **{collection: ()})) == Changes()
     assert rows(model) == before
 
