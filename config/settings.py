@@ -34,6 +34,9 @@ if IS_LOCAL:
 ALLOWED_ORIGINS = [PUBLIC_URL, *env.origins("ALLOWED_ORIGINS")]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 PROBE_NETWORKS = env.networks("PROBE_NETWORKS")
+PROBE_CONNECT_TO = env.connect_to("PROBE_CONNECT_TO")
+# Authorities that are believed besides the system's: of platforms and of domains that are probed.
+EXTRA_CA_CERTS = env.authorities("EXTRA_CA_CERTS")
 RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
 
 # Data
