@@ -54,6 +54,9 @@ def release(connection: PlatformConnection, *, is_good: bool) -> None:
         kept.is_used = False
     else:
         _kept.pop(connection.pk, None)
+    for pk, other in list(_kept.items()):  # also of platforms that were disconnected: they hold keys
+        if not other.is_used and time.monotonic() - other.made_at > KEPT:
+            _kept.pop(pk, None)
 
 
 def _made(connection: PlatformConnection) -> Connector:

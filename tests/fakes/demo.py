@@ -19,7 +19,7 @@ PAUSE = 5.0  # seconds between two changes
 EXPIRING, EXPIRES, BREAKS = 4, 6, 8
 DAYS_LEFT = 12
 SECONDS_LEFT = 150  # of which the start takes some, and the first check comes within a minute of it
-PERIOD = 240  # seconds in which the site breaks once, for the second half
+PERIOD = 180  # seconds in which the site breaks once, for the second half
 
 
 class Demo(ExitStack):

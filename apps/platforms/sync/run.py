@@ -37,6 +37,7 @@ MAX_NAMES = 100  # of applications, for whoever has to confirm that they go
 MAX_PLACES = 6
 PROGRESS_EVERY = 1.0  # seconds
 OTHER_ORGANIZATION = "The key is now for another organization. Connect the platform anew."
+DISCONNECTED = "The platform was disconnected meanwhile."
 OUR_FAULT = "Porthole itself failed ({}). Its log says more."
 
 logger = logging.getLogger(__name__)
@@ -158,8 +159,10 @@ def _apply(sync: _Sync, snapshot: base.Snapshot, *, is_known: bool) -> Changes:
             note_age(platform, {runtime.app for runtime in snapshot.runtimes}, before)
         changes = _apply_confirmed(sync.connection, snapshot)
         if before is None and not is_known:
-            _forget_sync(platform)
+            forget_sync(platform)
         confirm()
+        if not PlatformConnection.objects.filter(pk=platform.pk).exists():  # asked while the platform is locked
+            raise UpstreamError(DISCONNECTED, is_permanent=True)
     return changes
 
 
@@ -174,8 +177,8 @@ def _apply_confirmed(connection: PlatformConnection, snapshot: base.Snapshot) ->
     return apply(connection.platform, snapshot, is_checked=True, allow_deletions=True)
 
 
-def _forget_sync(platform: Platform) -> None:
-    """Until every application was read once, nothing is synced."""
+def forget_sync(platform: Platform) -> None:
+    """As long as not every application was read once, or nobody reads any more, nothing is synced."""
     Platform.objects.filter(pk=platform.pk).update(last_sync_at=None, last_sync_status=Platform.SyncStatus.NEVER)
     oldest = Platform.objects.filter(organization=platform.organization_id).aggregate(at=Min("last_sync_at"))["at"]
     Organization.objects.filter(pk=platform.organization_id).update(synced_at=oldest)
@@ -205,9 +208,7 @@ def _note_success(sync: _Sync, state: State, reading: Reading, outcome: Outcome,
     )
     took = 0 if is_first else math.ceil(duration / 1000 / 10) * 10
     achieved = max(outcome.period, took)
-    Platform.objects.filter(pk=sync.platform.pk).update(
-        sync_period=achieved, detail_period=_detail_period(achieved, outcome)
-    )
+    _note_platform(sync.connection, sync_period=achieved, detail_period=_detail_period(achieved, outcome))
 
 
 def _counts(state: State, outcome: Outcome) -> dict[str, Any]:
@@ -239,7 +240,7 @@ def _note_failure(connection: PlatformConnection, error: Exception, duration_ms:
         names = list(error.names[:MAX_NAMES])
         changes["deletions_to_confirm"] = {"hidden": error.hidden, "of": error.of, "names": names, "at": at}
     _note(connection, **changes)
-    Platform.objects.filter(pk=connection.pk).update(last_sync_status=Platform.SyncStatus.ERROR)
+    _note_platform(connection, last_sync_status=Platform.SyncStatus.ERROR)
 
 
 def sentence_of(error: Exception) -> str:
@@ -262,3 +263,8 @@ def places_in(error: BaseException) -> list[str]:
 
 def _note(connection: PlatformConnection, **changes: Any) -> None:
     PlatformConnection.objects.filter(pk=connection.pk).update(**changes)
+
+
+def _note_platform(connection: PlatformConnection, **changes: Any) -> None:
+    """Unless it was disconnected meanwhile."""
+    Platform.objects.filter(pk=connection.pk, connection__isnull=False).update(**changes)
