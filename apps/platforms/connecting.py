@@ -29,8 +29,8 @@ Kind = Literal["dokploy", "coolify"]
 # What is done with the key where it can write: there are no read-only keys in Dokploy.
 ADVICE = {
     "dokploy": (
-        "This key can change things in Dokploy. Porthole only reads, but a copy of the key would not: make a user with "
-        "the role member and the least permissions for Porthole, and connect with a key of that user."
+        "This key can change things in Dokploy, which has no keys that only read. Porthole only reads, but a copy "
+        "of it would not: let it belong to a user of its own, a member with the least permissions."
     ),
     "coolify": (
         "This token can change things in Coolify. Porthole only reads, but a copy of the token would not: make one "

@@ -25,7 +25,7 @@ def _key(of: str) -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
-AUTHORITY = _name("R1", "Test Authority")
+AUTHORITY = _name("R1", "Demo Authority")
 
 
 def _build(

@@ -25,7 +25,7 @@ PAGE_AGAIN = 2  # seconds, while a sync is awaited or under way
 
 @admin.register(Platform)
 class PlatformAdmin(ReadOnlyAdminMixin, ListAdmin):
-    list_display = ("__str__", "organization", "last_sync_status", "last_sync_at", "problem", "version")
+    list_display = ("__str__", "organization", "last_sync_status", "problem", "last_sync_at", "version")
     list_select_related = ("organization", "connection")
     list_filter = (OrganizationFilter,)
     ordering = ("id",)

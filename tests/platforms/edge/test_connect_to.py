@@ -105,7 +105,7 @@ def test_a_reserved_name_is_checked_where_the_operator_says(authority: str) -> N
     assert (outcome.reachable, outcome.http_status, outcome.is_verified, outcome.error) == (True, 200, True, None)
     assert (outcome.dns_status, asked) == ("unknown", [])
     assert outcome.certificate is not None
-    assert outcome.certificate.issuer == "Test Authority R1"
+    assert outcome.certificate.issuer == "Demo Authority R1"
 
 
 def test_the_name_stays_that_of_the_domain(authority: str) -> None:

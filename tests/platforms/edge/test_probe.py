@@ -182,7 +182,7 @@ def test_a_certificate_is_judged_and_told_also_where_it_is_refused(
         outcome = probe(at(port, is_https=True), authority=authority)[0]
     assert outcome.certificate is not None
     assert outcome.certificate.not_after == certificates.NOW + timedelta(days=days)
-    assert outcome.certificate.issuer == ("site.example.com" if is_self_signed else "Test Authority R1")
+    assert outcome.certificate.issuer == ("site.example.com" if is_self_signed else "Demo Authority R1")
     columns = {"edge__tls_not_after": outcome.certificate.not_after, "edge__tls_is_valid": outcome.is_verified}
     assert certificate_status(columns, certificates.NOW) == status
     assert (outcome.error, outcome.reachable, outcome.http_status) == (error, True, 200)
