@@ -50,20 +50,24 @@ def main() -> None:
 
 
 def take_answers(page: Page) -> None:
-    apps = {app["name"]: app["id"] for app in ask("list_apps", limit=50)["items"]}
     name = f"Shop {BREAKS + 1}"
-    arguments = {"applicationId": apps[name]}
 
-    def health(level: str) -> Callable[[], Any]:
-        return lambda: found if (found := ask("get_app_health", **arguments))["health"] == level else None
+    def seen(status: str) -> Callable[[], Any]:
+        return lambda: found if (found := health_of(name)) and found["edge"]["status"] == status else None
 
-    healthy, first_list = wait_for(health("healthy")), listed()
+    healthy, first_list = wait_for(seen("up")), listed()
     at = [now()]
-    down, second_list = wait_for(health("down")), listed()
+    down, second_list = wait_for(seen("down")), listed()
     at.append(now())
     shows = [{key: answer[key] for key in ("health", "reasons")} | edge_of(answer) for answer in (healthy, down)]
     two_states(page, "get_app_health", f"get_app_health of “{name}”", shows, at)
     two_states(page, "list_apps", "list_apps: name and status", [first_list, second_list], at)
+
+
+def health_of(name: str) -> Any:
+    """None: it was not synced yet."""
+    ids = [app["id"] for app in ask("list_apps", limit=50)["items"] if app["name"] == name]
+    return ask("get_app_health", applicationId=ids[0]) if ids else None
 
 
 def edge_of(answer: dict[str, Any]) -> dict[str, Any]:
