@@ -104,13 +104,14 @@ def state(at: str, lines: list[str], before: list[str]) -> str:
 
 
 def take_admin(page: Page) -> None:
-    page.set_viewport_size({"width": WIDTH, "height": 420})
+    page.set_viewport_size({"width": WIDTH, "height": 360})
     page.goto(f"{ADDRESS}/admin/orgs/platform/")
     page.fill("[name=login]", os.environ.get("DEMO_EMAIL") or "demo@porthole.test")
     page.fill("[name=password]", os.environ.get("DEMO_PASSWORD") or "porthole-demo")
     page.click("main [type=submit]")
     page.goto(f"{ADDRESS}/admin/orgs/platform/")
     page.click("#toggle-nav-sidebar")  # the names of other lists are no news
+    page.evaluate("scrollTo(0, 0)")
     keep("platforms", page.screenshot())
     page.click("#result_list a:has-text('Dokploy')")
     page.wait_for_selector("text=Next sync")

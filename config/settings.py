@@ -216,7 +216,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = False
-DATETIME_FORMAT = "Y-m-d H:i:s"  # 12:05 a.m. is read wrong too easily, and syncs are seconds apart
+FORMAT_MODULE_PATH = ["config.formats"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # What failed sign-ins count and which codes were used. In the database, so that all processes and machines know it;
 # large enough that nobody can push their own failures out of it.
