@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run demo-platform test test-fast soak audit sbom check check-code openapi docs bench requirements packages environment npm-packages
+.PHONY: help run demo-platform test test-fast soak audit sbom check check-code openapi docs screenshots bench requirements packages environment npm-packages
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
@@ -51,6 +51,9 @@ openapi: environment ## Rewrite tests/openapi.json, the published contract
 
 docs: environment ## Rewrite what README.md and docs/ say of tools, from the tools
 	$(MANAGE) docs
+
+screenshots: packages environment ## Take docs/images/ anew, of a make demo-platform that runs beside it (PORT says where)
+	$(BIN)/python bin/screenshots.py
 
 bench: environment ## Compare the cost of an answer with plain Django and DRF views, and measure syncs, on PostgreSQL
 	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/bench.py $(ARGS)

@@ -1,9 +1,11 @@
 """make demo-platform: what make run does, and beside it a Dokploy whose deployments keep changing, as `live`.
 
-The Dokploy is a fake on loopback; everything else is as it would be with a real one.
+The Dokploy and the sites that it deploys are fakes on loopback; everything else is as it would be with real ones.
 """
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,8 +15,6 @@ import serve
 
 SLUG = "live"
 PORT = int(os.environ.get("DEMO_PLATFORM_PORT") or "8091")
-APPLICATIONS = 20
-PAUSE = 5.0  # seconds between two changes
 
 
 def main() -> None:
@@ -24,11 +24,15 @@ def main() -> None:
     # Not before it is there: this names an organization, and a name that is none stops the start.
     os.environ.pop("LOCAL_DEV_ORG", None)
     fake = subprocess.Popen([sys.executable, __file__, "--fake", str(os.getpid())], stdout=subprocess.PIPE, text=True)
-    url, _, key = (fake.stdout.readline() if fake.stdout else "").strip().partition(" ")
-    if not key:
+    told = fake.stdout.readline() if fake.stdout else ""
+    if not told:
         sys.exit(f"The fake Dokploy does not start: is port {PORT} taken? DEMO_PLATFORM_PORT chooses another.")
+    places = json.loads(told)
+    # For the worker: its domains are at names that nobody can have, with certificates of an authority made just now.
+    os.environ["PROBE_CONNECT_TO"] = f"*.acme.example:443=127.0.0.1:{places['sites_port']}"
+    os.environ["EXTRA_CA_CERTS"] = places["authority"]
     try:
-        serve.start(before=lambda: connect(url, key))
+        serve.start(before=lambda: connect(places["url"], places["key"]))
     finally:  # reached only where the server did not start
         fake.terminate()
 
@@ -53,20 +57,19 @@ def connect(url: str, key: str) -> None:
 
 def be_the_fake(parent: int) -> None:
     """Ends with the server, by whatever signal."""
-    from tests.fakes.dokploy import DokployFake
+    from tests.fakes.demo import Demo
 
-    with DokployFake(applications=APPLICATIONS, composes=1, port=PORT, is_live=True) as fake:
-        for number in (1, 2):
-            fake.rows.add_preview(fake.rows.applications[0], number)
-        print(fake.url, fake.key, flush=True)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all: the server's last requests are still answered
+    with Demo(PORT) as demo:
+        print(json.dumps(demo.places), flush=True)
         is_over = threading.Event()
         threading.Thread(target=_watch, args=(parent, is_over), daemon=True).start()
-        fake.keep_changing(PAUSE, is_over)
+        demo.keep_changing(is_over)
 
 
 def _watch(parent: int, is_over: threading.Event) -> None:
     while os.getppid() == parent:
-        time.sleep(1)
+        time.sleep(0.2)
     is_over.set()
 
 

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from cryptography import x509
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
 from apps.net.addresses import is_origin
+from apps.net.connect_to import ConnectTo, connect_to
 
 Network = IPv4Network | IPv6Network
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,31}")
@@ -78,6 +80,25 @@ class Env:
             return [ip_network(word) for word in self.words(name)]
         except ValueError:
             raise ImproperlyConfigured(f"{name} must be networks such as 10.0.0.0/8, between commas.") from None
+
+    def connect_to(self, name: str) -> list[ConnectTo]:
+        try:
+            return [connect_to(word) for word in self.words(name)]
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} must be like shop.example.com=10.0.0.5 or *.example.com:443=[fd00::5]:8443, between commas: "
+                "a host, perhaps a port, and the address to connect to instead, perhaps with another port."
+            ) from None
+
+    def authorities(self, name: str) -> str:
+        """Certificates in PEM, one after the other."""
+        value = self.text(name)
+        try:
+            if value:
+                x509.load_pem_x509_certificates(value.encode())
+        except ValueError:
+            raise ImproperlyConfigured(f"{name} must be certificates in PEM, one after the other.") from None
+        return value
 
     def url(self, name: str) -> str | None:
         value = self.text(name)

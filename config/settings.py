@@ -34,6 +34,9 @@ if IS_LOCAL:
 ALLOWED_ORIGINS = [PUBLIC_URL, *env.origins("ALLOWED_ORIGINS")]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 PROBE_NETWORKS = env.networks("PROBE_NETWORKS")
+PROBE_CONNECT_TO = env.connect_to("PROBE_CONNECT_TO")
+# Authorities that are believed besides the system's: of platforms and of domains that are probed.
+EXTRA_CA_CERTS = env.authorities("EXTRA_CA_CERTS")
 RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
 
 # Data
@@ -213,6 +216,7 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 USE_I18N = False
+FORMAT_MODULE_PATH = ["config.formats"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # What failed sign-ins count and which codes were used. In the database, so that all processes and machines know it;
 # large enough that nobody can push their own failures out of it.

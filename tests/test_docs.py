@@ -236,6 +236,8 @@ QUESTIONS = [
     ("uptime", "tools/get_app_health.md"),
     ("how is health judged", "health.md"),
     ("PROBE_NETWORKS", "health.md"),
+    ("hairpin NAT", "health.md"),
+    ("disconnect dokploy", "dokploy.md"),
     ("make an operator", "running.md"),
     ("I forgot my password", "signing-in.md"),
     ("invite somebody by e-mail", "signing-in.md"),

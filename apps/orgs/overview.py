@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, IntegerField, QuerySet, Subquery, Value
+from django.db.models import Count, IntegerField, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -66,8 +66,10 @@ def _apps_by_status(organization_id: str) -> dict[str, int]:
 
 def _platform(organization_id: str) -> dict[str, Any]:
     """The platform that is read most often: a deployment system before a manifest, the latest sync first."""
+    disconnected = ~Q(kind=Platform.Kind.MANIFEST) & Q(sync_period__isnull=True, last_sync_at__isnull=True)
     platforms = sorted(
         Platform.objects.filter(organization_id=organization_id)
+        .exclude(disconnected)
         .order_by("id")
         .values("kind", "version", "last_sync_at", "last_sync_status", "sync_period"),
         key=lambda platform: (platform["kind"] != Platform.Kind.MANIFEST, platform["last_sync_at"] or NEVER),

@@ -1,4 +1,7 @@
-"""Connecting an organization to its platform: the key is tried, stored encrypted, and never shown again."""
+"""Connecting an organization to its platform: the key is tried, stored encrypted, and never shown again.
+
+And disconnecting it: the key is deleted at once.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -8,27 +11,39 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 
+from apps.jobs.scheduling import unschedule
 from apps.net.encryption import encrypt_credential
+from apps.net.outbound import NotAllowed, resolve_allowed, web_destination
 from apps.orgs.models import Organization, Platform
 from apps.platforms.connector import Identity
 from apps.platforms.connectors import connector_for
 from apps.platforms.models import PlatformConnection
+from apps.platforms.snapshot.apply import apply
+from apps.platforms.snapshot.base import Snapshot
+from apps.platforms.snapshot.purge import KEPT
+from apps.platforms.sync.rows import forget_sync
 from apps.platforms.sync.run import STATE_PERIOD
-from apps.platforms.tasks import schedule_sync
+from apps.platforms.tasks import schedule_name, schedule_sync
 
 MAX_KEY = 4096  # characters
 Kind = Literal["dokploy", "coolify"]
 # What is done with the key where it can write: there are no read-only keys in Dokploy.
 ADVICE = {
     "dokploy": (
-        "This key can change things in Dokploy. Porthole only reads, but a copy of the key would not: make a user with "
-        "the role member and the least permissions for Porthole, and connect with a key of that user."
+        "This key can change things in Dokploy, which has no keys that only read. Porthole only reads, but a copy "
+        "of it would not: let it belong to a user of its own, a member with the least permissions."
     ),
     "coolify": (
         "This token can change things in Coolify. Porthole only reads, but a copy of the token would not: make one "
         "with the permission read, and connect with that."
     ),
 }
+
+
+UNENCRYPTED = (
+    "The URL begins with http:// and leads to a public address: the key and all that is read travel unencrypted, and "
+    "whoever is on the way can read them. Give an https:// address, and make a new key."
+)
 
 
 class NotConnected(Exception):
@@ -64,6 +79,9 @@ def store(wanted: Wanted, identity: Identity, *, at_once: bool = False) -> Platf
             defaults={"sync_period": STATE_PERIOD},
         )
         _refuse_other_organization(platform, identity)
+        if platform.sync_period is None:  # it was disconnected
+            platform.sync_period = STATE_PERIOD
+            platform.save(update_fields=["sync_period"])
         connection, _ = PlatformConnection.objects.update_or_create(
             platform=platform,
             defaults={
@@ -79,6 +97,44 @@ def store(wanted: Wanted, identity: Identity, *, at_once: bool = False) -> Platf
         )
         schedule_sync(platform.pk, at_once=at_once)
     return connection
+
+
+def warnings_of(wanted: Wanted, identity: Identity) -> list[str]:
+    """What an operator should know of the address and of the key, which work."""
+    found = [UNENCRYPTED] if is_unencrypted(clean_address(wanted.base_url)) else []
+    return [*found, ADVICE[wanted.kind]] if identity.can_write else found
+
+
+def is_unencrypted(base_url: str) -> bool:
+    """Whether keys travel in clear where others can see them: plain http is fine in a network of one's own."""
+    destination = web_destination(base_url)
+    if destination.url.startswith("https:"):
+        return False
+    try:
+        resolve_allowed(destination)
+    except NotAllowed:  # or it has no address any more
+        return False
+    return True
+
+
+def disconnect(platform: Platform) -> str:
+    """Deletes the key, and all that was read with it but the applications, which are hidden; says so.
+
+    They are kept as those that vanish by themselves, so that whoever connects the platform again has them whole.
+    """
+    name = platform.connection.organization_name
+    with transaction.atomic():
+        # First, as a sync does: either it has ended, or it finds out that it may not write any more.
+        Platform.objects.select_for_update(no_key=True).get(pk=platform.pk)
+        unschedule(schedule_name(platform.pk))
+        PlatformConnection.objects.filter(platform=platform).delete()
+        hidden = apply(platform, Snapshot(), allow_deletions=True).hidden
+        forget_sync(platform)
+        Platform.objects.filter(pk=platform.pk).update(version=None, sync_period=None, detail_period=None)
+    return (
+        f"Disconnected from {name}. The key is deleted here; delete it there too. Applications that are hidden now: "
+        f"{hidden}. Whoever connects it again within {KEPT.days} days has them back, with their history."
+    )
 
 
 def clean_address(address: str) -> str:

@@ -1,5 +1,6 @@
 """Which connector reads a platform: the one place that knows the systems."""
 
+import time
 from dataclasses import dataclass
 
 from apps.net.encryption import DecryptionError, decrypt_credential
@@ -13,6 +14,7 @@ KEY_NOT_READABLE = (
     "None of ENCRYPTION_KEYS fits the key that is stored for this platform. Add the one that it was stored with, or "
     "connect the platform anew."
 )
+KEPT = 600.0  # seconds since it was used last
 NOT_AN_ADDRESS = "The platform's URL is no address that may be reached from here."
 NOT_A_KEY = "The key has characters that no header can carry."
 
@@ -24,6 +26,7 @@ class _Kept:
     connector: Connector
     made_for: tuple[str, str, bool]
     is_used: bool = True
+    used_at: float = 0.0
 
 
 _kept: dict[int, _Kept] = {}  # by platform
@@ -48,9 +51,12 @@ def release(connection: PlatformConnection, *, is_good: bool) -> None:
     """For the next sync of this process, where this one went well."""
     kept = _kept.get(connection.pk)
     if kept and is_good:
-        kept.is_used = False
+        kept.is_used, kept.used_at = False, time.monotonic()
     else:
         _kept.pop(connection.pk, None)
+    for pk, other in list(_kept.items()):  # also of platforms that were disconnected: they hold keys
+        if not other.is_used and time.monotonic() - other.used_at > KEPT:
+            _kept.pop(pk, None)
 
 
 def _made(connection: PlatformConnection) -> Connector:

@@ -1,7 +1,6 @@
 """A browser, and what it sees of a server that runs beside the test."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Thread
@@ -13,16 +12,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, 
 
 from apps.orgs.models import User
 from tests.accounts.visitors import code, confirm, sign_in, visitor
+from tests.browser.chromium import FLAGS, MISSING, find
 from tests.factories import fill
 from tests.patience import patience
 
 STEP = 57_000_000  # the 30 seconds that codes of authenticator apps are for, as long as a test lasts
-
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--host-resolver-rules=MAP app.example.com 127.0.0.1",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 
 def milliseconds() -> float:
@@ -88,9 +82,8 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-    if program is None:
-        pytest.fail("Chromium is missing: install Debian's package chromium-headless-shell.", pytrace=False)
+    if (program := find()) is None:
+        pytest.fail(MISSING, pytrace=False)
     with sync_playwright() as playwright:
         # Playwright keeps an event loop in this thread, where Django would refuse to use the database.
         before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")

@@ -1,5 +1,6 @@
 """What every fake platform is: a server of HTTP on loopback that answers whatever comes, and remembers it."""
 
+import ssl
 import threading
 import time
 from collections import deque
@@ -44,7 +45,7 @@ class SlidingMinute:
 class LoopbackFake:
     """A fake's server. `respond` says what is sent: status, body, headers; `delay`: after so many seconds."""
 
-    def __init__(self, port: int = 0, delay: float = 0) -> None:
+    def __init__(self, port: int = 0, delay: float = 0, tls: ssl.SSLContext | None = None) -> None:
         self.delay = delay
         self.minute = SlidingMinute()
         self.requests: list[Request] = []
@@ -52,7 +53,9 @@ class LoopbackFake:
         self._failures: dict[str, str] = {}
         self._lock, self._released = threading.Lock(), threading.Event()
         self._server = _Server(("127.0.0.1", port), type("Handler", (_Handler,), {"fake": self}))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._server.tls = tls
+        self.port = self._server.server_port
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     def respond(self, request: Request, headers: Any, body: bytes) -> tuple[int, bytes, dict[str, str]]:
@@ -114,6 +117,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    tls: ssl.SSLContext | None = None
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """In the connection's own thread: whoever is slow to agree on TLS holds up nobody else."""
+        if self.tls is None:
+            return super().finish_request(request, client_address)
+        with self.tls.wrap_socket(request, server_side=True) as encrypted:
+            return super().finish_request(encrypted, client_address)
 
     def handle_error(self, *_: object) -> None:
         pass

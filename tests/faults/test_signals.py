@@ -106,6 +106,19 @@ def test_a_worker_that_only_begins_hears_sigterm_too(env: dict[str, str], tmp_pa
         assert server.process.wait(patience()) == 0
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("time", range(6))
+def test_ctrl_c_ends_it_at_once(env: dict[str, str], time: int) -> None:
+    """To all processes, as from a terminal: workers hear of it twice. Several times, since it hung now and then."""
+    with gunicorn(env | {"WEB_CONCURRENCY": "2"}) as server:
+        with server.connect() as connection:
+            connection.send(request_bytes(connection="close"))
+            assert connection.answer().status == 200
+        os.killpg(server.process.pid, signal.SIGINT)
+        assert server.process.wait(patience()) == 0
+    assert "SIGKILL" not in "".join(server.lines())
+
+
 def test_sighup_changes_nothing_and_says_what_to_do(env: dict[str, str]) -> None:
     with gunicorn(env) as server:
         before = children(server.process.pid)

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import socket
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from django.utils import timezone
 
 from apps.jobs.models import Schedule
 from apps.net.encryption import decrypt_credential
+from apps.net.outbound import resolve_allowed
 from apps.orgs.models import App, Organization, Platform, User
 from apps.platforms.connecting import Wanted
 from apps.platforms.connector import UpstreamError
@@ -90,6 +92,32 @@ def test_connecting_tells_whose_the_key_is_and_what_the_first_sync_brought(
 def test_a_key_that_can_write_is_warned_about(acme_org: Organization, memory: Memory, key_file: str) -> None:
     memory.identity = replace(IDENTITY, role="owner", can_write=True)
     assert "Warning: This key can change things" in connect(key_file)
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "is_warned"),
+    [
+        ("http://deploy.example.com", "93.184.215.14", True),
+        ("http://deploy.example.com:3000/base", "2606:4700::1", True),
+        ("https://deploy.example.com", "93.184.215.14", False),
+        ("http://deploy.example.com", "10.0.0.5", False),
+        ("http://deploy.example.com", "fd00::5", False),
+        ("http://localhost:3000", "127.0.0.1", False),
+    ],
+)
+def test_a_key_that_travels_in_clear_is_warned_about(
+    acme_org: Organization, key_file: str, operator: Client, monkeypatch: pytest.MonkeyPatch, url: str, address: str,
+    is_warned: bool,
+) -> None:  # fmt: skip
+    memory = Memory.of(1)
+    monkeypatch.setattr("apps.platforms.connectors.DokployConnector", lambda base_url, key: memory.connector)
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80))]
+    monkeypatch.setitem(resolve_allowed.__kwdefaults__, "resolve", lambda *_, **__: found)
+    out = io.StringIO()
+    call_command("connect_dokploy", "--org", "north", "--url", url, "--api-key-file", key_file, stdout=out, stderr=out)
+    page = operator.post("/admin/orgs/platform/connect/", form(url=url), follow=True).content.decode()
+    assert ["travel unencrypted" in said for said in (out.getvalue(), page)] == [is_warned, is_warned]
+    assert PlatformConnection.objects.count() == 1
 
 
 def test_the_key_comes_from_standard_input_too(

@@ -9,7 +9,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from apps.orgs.models import Organization, Platform
-from apps.platforms.connecting import ADVICE, MAX_KEY, NotConnected, Wanted, store, try_key
+from apps.platforms.connecting import MAX_KEY, NotConnected, Wanted, store, try_key, warnings_of
 from apps.platforms.connector import Identity, UpstreamError
 
 KINDS = (("dokploy", "Dokploy"), ("coolify", "Coolify"))
@@ -72,17 +72,17 @@ def connect_view(admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
-    """Of a platform that gets a new key, all but that."""
+    """Of a platform that gets a new key, all but that; of one that was disconnected, what is left."""
     number = request.GET.get("platform", "")
     if not number.isdecimal() or len(number) > 18:
         return {}
     platform = Platform.objects.select_related("organization", "connection").filter(pk=int(number)).first()
-    if platform is None or not hasattr(platform, "connection"):
+    if platform is None or platform.kind == Platform.Kind.MANIFEST:
         return {}
-    return {
-        "organization": platform.organization.slug, "kind": platform.kind, "name": platform.name,
-        "url": platform.connection.base_url, "reads_previews": platform.connection.reads_previews,
-    }  # fmt: skip
+    known = {"organization": platform.organization.slug, "kind": platform.kind, "name": platform.name}
+    if (connection := getattr(platform, "connection", None)) is None:
+        return known
+    return known | {"url": connection.base_url, "reads_previews": connection.reads_previews}
 
 
 def _stored(form: ConnectForm) -> Platform | None:
@@ -101,5 +101,5 @@ def _tell(request: HttpRequest, form: ConnectForm) -> None:
         f"{form.wanted.kind.title()} {identity.version}: the key is for {identity.organization_name}{role}. It is "
         "stored, encrypted, and a worker reads everything now.",
     )
-    if identity.can_write:
-        messages.warning(request, ADVICE[form.wanted.kind])
+    for warning in warnings_of(form.wanted, identity):
+        messages.warning(request, warning)

@@ -16,15 +16,16 @@ from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import Platform
 from apps.platforms.admin import actions
 from apps.platforms.admin.connecting import connect_view
+from apps.platforms.admin.disconnecting import disconnect_view, is_disconnected
 from apps.platforms.admin.progress import progress_of
 
-MAY_OPERATE, MAY_CONNECT = "orgs.change_platform", "orgs.add_platform"
+MAY_OPERATE, MAY_CONNECT, MAY_DISCONNECT = "orgs.change_platform", "orgs.add_platform", "orgs.delete_platform"
 PAGE_AGAIN = 2  # seconds, while a sync is awaited or under way
 
 
 @admin.register(Platform)
 class PlatformAdmin(ReadOnlyAdminMixin, ListAdmin):
-    list_display = ("__str__", "organization", "last_sync_status", "last_sync_at", "problem", "version")
+    list_display = ("__str__", "organization", "last_sync_status", "problem", "last_sync_at", "version")
     list_select_related = ("organization", "connection")
     list_filter = (OrganizationFilter,)
     ordering = ("id",)
@@ -35,12 +36,13 @@ class PlatformAdmin(ReadOnlyAdminMixin, ListAdmin):
     @admin.display(description="Problem")
     def problem(self, platform: Platform) -> str | None:
         connection = getattr(platform, "connection", None)
-        return connection.last_error if connection else None
+        return connection.last_error if connection else "Disconnected." if is_disconnected(platform) else None
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [
             path("connect/", view(self.connect), name="orgs_platform_connect"),
+            path("<int:pk>/disconnect/", view(self.disconnect), name="orgs_platform_disconnect"),
             path("<int:pk>/do/<slug:action>/", view(self.act), name="orgs_platform_act"),
         ]
         return [*own, *super().get_urls()]
@@ -57,6 +59,7 @@ class PlatformAdmin(ReadOnlyAdminMixin, ListAdmin):
             "progress": progress,
             "may_operate": request.user.has_perm(MAY_OPERATE),
             "may_connect": request.user.has_perm(MAY_CONNECT),
+            "may_disconnect": request.user.has_perm(MAY_DISCONNECT),
         }
         response = super().change_view(request, object_id, form_url, context | (extra_context or {}))
         if progress and progress.is_awaited:
@@ -67,6 +70,11 @@ class PlatformAdmin(ReadOnlyAdminMixin, ListAdmin):
         if not request.user.has_perm(MAY_CONNECT):
             raise PermissionDenied
         return connect_view(self, request)
+
+    def disconnect(self, request: HttpRequest, pk: int) -> HttpResponse:
+        if not request.user.has_perm(MAY_DISCONNECT):
+            raise PermissionDenied
+        return disconnect_view(self, request, get_object_or_404(Platform, pk=pk, connection__isnull=False))
 
     @method_decorator(require_POST)
     def act(self, request: HttpRequest, pk: int, action: str) -> HttpResponse:

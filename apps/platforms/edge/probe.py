@@ -15,9 +15,10 @@ from typing import Any
 import pycurl
 
 from apps.net.authorities import certificates
+from apps.net.connect_to import ConnectTo, place_of
 from apps.net.outbound import Network, is_reachable
 from apps.platforms.edge.lookups import Lookup, LookupFailed, Lookups, Unresolved
-from apps.platforms.edge.request import request
+from apps.platforms.edge.request import Way, request
 from apps.platforms.edge.targets import RESERVED, Outcome, Target, host_of
 
 BUDGET = 5.0  # seconds for one check: the name, the connection, TLS, the answer
@@ -34,6 +35,7 @@ class _NotProbed(Exception):
 class Prober:
     """Checks targets. `networks` are those that the operator opened though they are not public.
 
+    `connect_to` is where the operator says that names are reached: there, whatever kind of address it is.
     `authorities` is a file of certificates to trust, None for those of the system; `budget` is in seconds.
     """
 
@@ -41,6 +43,7 @@ class Prober:
     lookups: Lookups = field(default_factory=Lookups)
     authorities: str | None = None
     budget: float = BUDGET
+    connect_to: Sequence[ConnectTo] = ()
 
     def probe(self, targets: Iterable[Target]) -> list[Outcome]:
         """One check of each. Those that nobody came to in time are left out."""
@@ -96,20 +99,35 @@ class _Probe:
         """None where no thread came to the name in time."""
         outcome, self.left = Outcome(self.target.key), self.prober.budget
         try:
-            addresses = await self._addresses(outcome)
+            host = self._host()
+            if place := place_of(host, self.target.port, self.prober.connect_to):
+                # Side by side: what DNS takes is not what it takes to get there.
+                await asyncio.gather(self._fetch(outcome, Way.to(*place)), self._note_dns(host, outcome))
+            else:
+                await self._fetch(outcome, Way(await self._addresses(host, outcome)))
         except TimeoutError:
             return None
         except _NotProbed as reason:
             outcome.error = str(reason)
-            return outcome
-        async with self.per_address.place(addresses[0]):
-            await self._fetch(outcome, addresses)
         return outcome
 
-    async def _addresses(self, outcome: Outcome) -> tuple[str, ...]:
-        """All that the name has. Raises _NotProbed; TimeoutError where nobody came to look it up."""
+    def _host(self) -> str:
         if (host := host_of(self.target.host)) is None:
             raise _NotProbed("Its host is not a name that can be looked up.")
+        return host
+
+    async def _note_dns(self, host: str, outcome: Outcome) -> None:
+        """What DNS says of a name that is reached without it."""
+        if host.endswith(RESERVED):
+            return
+        lookup = self.prober.lookups.begin(host)
+        if await _is_done(lookup.addresses, self.prober.budget):
+            error = lookup.addresses.exception()
+            if not isinstance(error, LookupFailed):
+                outcome.dns_status = "unresolved" if error else "resolves"
+
+    async def _addresses(self, host: str, outcome: Outcome) -> tuple[str, ...]:
+        """All that the name has. Raises _NotProbed; TimeoutError where nobody came to look it up."""
         if host.endswith(RESERVED):
             raise _NotProbed("Its name is reserved for examples, and is never there.")
         lookup = self.prober.lookups.begin(host)
@@ -137,21 +155,21 @@ class _Probe:
         outcome.reachable, outcome.lookup_failed = False, True
         raise _NotProbed("Its name could not be looked up." if is_done else "Looking its name up took too long.")
 
-    async def _fetch(self, outcome: Outcome, addresses: tuple[str, ...]) -> None:
-        began = time.monotonic()
-        authorities = self.prober.authorities or certificates()
-        code = await self._request(outcome, addresses, authorities)
-        if code == pycurl.E_PEER_FAILED_VERIFICATION:
-            # Once more without: what the certificate says, and whether something answers behind it.
-            outcome.is_verified, why = False, outcome.error
-            self.left -= time.monotonic() - began
-            await self._request(outcome, addresses, None)
-            outcome.error = why
-        elif outcome.certificate is not None:
-            outcome.is_verified = True
+    async def _fetch(self, outcome: Outcome, way: Way) -> None:
+        async with self.per_address.place(way.addresses[0]):
+            began = time.monotonic()
+            code = await self._request(outcome, way, self.prober.authorities or certificates())
+            if code == pycurl.E_PEER_FAILED_VERIFICATION:
+                # Once more without: what the certificate says, and whether something answers behind it.
+                outcome.is_verified, why = False, outcome.error
+                self.left -= time.monotonic() - began
+                await self._request(outcome, way, None)
+                outcome.error = why
+            elif outcome.certificate is not None:
+                outcome.is_verified = True
 
-    async def _request(self, outcome: Outcome, addresses: tuple[str, ...], authorities: str | None) -> int:
-        return await request(self.multi, outcome, self.target, addresses, max(self.left, 0.1), authorities)
+    async def _request(self, outcome: Outcome, way: Way, authorities: str | None) -> int:
+        return await request(self.multi, outcome, self.target, way, max(self.left, 0.1), authorities)
 
 
 async def _is_done(future: "Future[Any]", seconds: float) -> bool:

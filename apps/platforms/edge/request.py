@@ -1,6 +1,8 @@
 """One request with libcurl: to addresses that were checked, without redirects, and what came of it."""
 
 import errno
+from dataclasses import dataclass
+from typing import Self
 
 import pycurl
 
@@ -12,18 +14,30 @@ MAX_BYTES = 64 * 1024  # of an answer, its headers included
 NO_WAY_THERE = {errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The addresses to connect to, and the port where that is not the target's."""
+
+    addresses: tuple[str, ...]
+    port: int | None = None
+
+    @classmethod
+    def to(cls, address: str, port: int) -> Self:
+        return cls((address,), port)
+
+
 async def request(
     multi: pycurl.AsyncCurlMulti,
     outcome: Outcome,
     target: Target,
-    addresses: tuple[str, ...],
+    way: Way,
     seconds: float,
     authorities: str | None,
 ) -> int:
     """Fills the outcome in; the code is curl's, 0 for good. Without `authorities` any certificate will do."""
     curl, code = pycurl.Curl(), 0
     try:
-        _set_up(curl, target, addresses, seconds)
+        _set_up(curl, target, way, seconds)
         _set_trust(curl, authorities)
         try:
             await multi.perform(curl)
@@ -35,12 +49,9 @@ async def request(
     return code
 
 
-def _set_up(curl: pycurl.Curl, target: Target, addresses: tuple[str, ...], seconds: float) -> None:
-    host = host_of(target.host) or ""
-    pinned = ",".join(f"[{address}]" if ":" in address else address for address in addresses)
+def _set_up(curl: pycurl.Curl, target: Target, way: Way, seconds: float) -> None:
     curl.setopt(pycurl.URL, target.url)
-    if ":" not in host:  # an address stands for itself
-        curl.setopt(pycurl.RESOLVE, [f"{host}:{target.port}:{pinned}"])
+    _set_way(curl, target, way)
     curl.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
     curl.setopt(pycurl.FOLLOWLOCATION, 0)
     curl.setopt(pycurl.PROXY, "")  # whatever the environment says
@@ -57,6 +68,14 @@ def _set_up(curl: pycurl.Curl, target: Target, addresses: tuple[str, ...], secon
     count = _Counter()
     curl.setopt(pycurl.HEADERFUNCTION, count)
     curl.setopt(pycurl.WRITEFUNCTION, count)
+
+
+def _set_way(curl: pycurl.Curl, target: Target, way: Way) -> None:
+    host, pinned = host_of(target.host) or "", [f"[{it}]" if ":" in it else it for it in way.addresses]
+    if way.port is not None:  # the name stays the target's: for SNI, for the certificate, for the site
+        curl.setopt(pycurl.CONNECT_TO, [f"::{pinned[0]}:{way.port}"])
+    elif ":" not in host:  # an address stands for itself
+        curl.setopt(pycurl.RESOLVE, [f"{host}:{target.port}:{','.join(pinned)}"])
 
 
 def _set_trust(curl: pycurl.Curl, authorities: str | None) -> None:

@@ -35,7 +35,7 @@ class Round:
 
 def probe_round(now: datetime, probe: Probe | None = None) -> Round:
     """Checks the enabled domains of all visible applications. `now` is when that begins."""
-    probe = probe or Prober(settings.PROBE_NETWORKS, _lookups).probe
+    probe = probe or _prober().probe
     result, began, domains = Round(), time.monotonic(), _domains()
     while batch := list(islice(domains, BATCH)):
         begins = now + timedelta(seconds=time.monotonic() - began)
@@ -46,6 +46,10 @@ def probe_round(now: datetime, probe: Probe | None = None) -> Round:
         result.reachable += sum(bool(outcome.reachable) for outcome in outcomes)
         _record_each(organizations, outcomes, begins)
     return result
+
+
+def _prober() -> Prober:
+    return Prober(settings.PROBE_NETWORKS, _lookups, connect_to=settings.PROBE_CONNECT_TO)
 
 
 def _record_each(organizations: dict[str, str], outcomes: list[Outcome], begins: datetime) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.orgs.management.named import organization_named
-from apps.platforms.connecting import ADVICE, MAX_KEY, Kind, NotConnected, Wanted, store, try_key
+from apps.platforms.connecting import MAX_KEY, Kind, NotConnected, Wanted, store, try_key, warnings_of
 from apps.platforms.connector import Identity, UpstreamError
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot.hiding import TooManyDeletions
@@ -37,19 +37,19 @@ class ConnectCommand(BaseCommand):
         )  # fmt: skip
         try:
             identity = try_key(wanted)
-            self._tell(identity)
+            self._tell(wanted, identity)
             connection = store(wanted, identity)
         except (NotConnected, UpstreamError) as error:
             raise CommandError(f"Nothing was stored. {error}") from None
         self.stdout.write("The key is stored, encrypted. Reading everything for the first time ...")
         self._sync(connection)
 
-    def _tell(self, identity: Identity) -> None:
+    def _tell(self, wanted: Wanted, identity: Identity) -> None:
         role = f", as {identity.role}" if identity.role else ""
         name = self.kind.title()
         self.stdout.write(f"{name} {identity.version}: the key is for {identity.organization_name}{role}.")
-        if identity.can_write:
-            self.stderr.write(f"Warning: {ADVICE[self.kind]}")
+        for warning in warnings_of(wanted, identity):
+            self.stderr.write(f"Warning: {warning}")
 
     def _sync(self, connection: PlatformConnection) -> None:
         period = STATE_PERIOD

@@ -1,12 +1,14 @@
-"""The end of what was hidden: applications that no source has had for seven days."""
+"""The end of what was hidden: applications that no source has had for seven days, and platforms left without any."""
 
 from datetime import datetime, timedelta
 
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django_tasks import task
 
-from apps.orgs.models import App
+from apps.orgs.models import App, Platform
 from apps.orgs.versions import raising_oneself
+from apps.platforms.models import PlatformConnection
 
 KEPT = timedelta(days=7)
 BATCH = 20  # an application may have thousands of deployments
@@ -25,7 +27,20 @@ def purge_hidden(before: datetime) -> int:
     return len(ids)
 
 
+def purge_disconnected() -> None:
+    """Deletes the platforms that nobody reads any more, when the last of their applications is gone."""
+    disconnected = Platform.objects.exclude(kind=Platform.Kind.MANIFEST).filter(
+        ~Exists(PlatformConnection.objects.filter(platform=OuterRef("pk"))),
+        ~Exists(App.objects.filter(platform=OuterRef("pk"))),
+        sync_period__isnull=True,
+        last_sync_at__isnull=True,
+    )
+    disconnected.delete()
+
+
 @task()
 def purge_hidden_applications() -> int:
     """Once a day is enough."""
-    return purge_hidden(timezone.now() - KEPT)
+    count = purge_hidden(timezone.now() - KEPT)
+    purge_disconnected()
+    return count

@@ -10,7 +10,7 @@ from django.db.models import Min
 
 from apps.jobs.leases import confirm
 from apps.orgs.models import Organization, Platform
-from apps.platforms.connector import State
+from apps.platforms.connector import State, UpstreamError
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import apply
@@ -22,6 +22,8 @@ from apps.platforms.sync.details import Reading
 from apps.platforms.sync.fit import fitted
 from apps.platforms.sync.runtimes import note_age
 from apps.platforms.sync.stored import Stored, kept_of
+
+DISCONNECTED = "The platform was disconnected meanwhile."
 
 
 def give_database_back() -> None:
@@ -72,8 +74,10 @@ class SyncedRows:
                 self.give_age()
             self.changes += _apply_confirmed(self.connection, snapshot, self.read_at)
             if self.before is None and _waits(self.state, self.stored, reading, self.is_whole):
-                _forget_sync(platform)
+                forget_sync(platform)
             confirm()
+            if not PlatformConnection.objects.filter(pk=platform.pk).exists():  # asked while the platform is locked
+                raise UpstreamError(DISCONNECTED, is_permanent=True)
 
 
 def _waits(state: State, stored: Stored, reading: Reading, is_whole: bool) -> bool:
@@ -93,8 +97,8 @@ def _apply_confirmed(connection: PlatformConnection, snapshot: base.Snapshot, re
     return apply(connection.platform, snapshot, is_checked=True, allow_deletions=True, read_at=read_at)
 
 
-def _forget_sync(platform: Platform) -> None:
-    """Until every application was read once, nothing is synced."""
+def forget_sync(platform: Platform) -> None:
+    """As long as not every application was read once, or nobody reads any more, nothing is synced."""
     Platform.objects.filter(pk=platform.pk).update(last_sync_at=None, last_sync_status=Platform.SyncStatus.NEVER)
     oldest = Platform.objects.filter(organization=platform.organization_id).aggregate(at=Min("last_sync_at"))["at"]
     Organization.objects.filter(pk=platform.organization_id).update(synced_at=oldest)

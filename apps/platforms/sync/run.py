@@ -165,9 +165,7 @@ def _note_success(sync: _Sync, state: State, reading: Reading, outcome: Outcome,
     )
     took = 0 if is_first else math.ceil(duration / 1000 / 10) * 10
     achieved = max(outcome.period, took)
-    Platform.objects.filter(pk=sync.platform.pk).update(
-        sync_period=achieved, detail_period=_detail_period(achieved, outcome)
-    )
+    _note_platform(sync.connection, sync_period=achieved, detail_period=_detail_period(achieved, outcome))
 
 
 def _counts(state: State, outcome: Outcome) -> dict[str, Any]:
@@ -199,7 +197,7 @@ def _note_failure(connection: PlatformConnection, error: Exception, duration_ms:
         names = list(error.names[:MAX_NAMES])
         changes["deletions_to_confirm"] = {"hidden": error.hidden, "of": error.of, "names": names, "at": at}
     _note(connection, **changes)
-    Platform.objects.filter(pk=connection.pk).update(last_sync_status=Platform.SyncStatus.ERROR)
+    _note_platform(connection, last_sync_status=Platform.SyncStatus.ERROR)
 
 
 def sentence_of(error: Exception) -> str:
@@ -222,3 +220,8 @@ def places_in(error: BaseException) -> list[str]:
 
 def _note(connection: PlatformConnection, **changes: Any) -> None:
     PlatformConnection.objects.filter(pk=connection.pk).update(**changes)
+
+
+def _note_platform(connection: PlatformConnection, **changes: Any) -> None:
+    """Unless it was disconnected meanwhile."""
+    Platform.objects.filter(pk=connection.pk, connection__isnull=False).update(**changes)

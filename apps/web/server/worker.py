@@ -46,6 +46,16 @@ class Worker(ThreadWorker):
         self.busy = 0  # requests that wait for a thread or have one
         self.accept_at = 0.0
         self.sweep_at = 0.0
+        self.is_in_a_hurry = False
+
+    def handle_quit(self, sig: int, frame: Any) -> None:
+        """SIGINT and SIGQUIT: ends without waiting for answers that are still made.
+
+        Ctrl-C sends the one to all processes, and gunicorn's arbiter the other a moment later. gunicorn's own handler
+        takes a lock of its threads, which the first of the two may still hold: then it would hang, and be killed.
+        """
+        self.is_in_a_hurry = True
+        self.handle_exit(sig, frame)
 
     def init_signals(self) -> None:
         super().init_signals()
@@ -70,7 +80,8 @@ class Worker(ThreadWorker):
     def drain(self) -> None:
         """Answers everybody who is connected or was about to be, each with `Connection: close`, and ends."""
         self.alive = False
-        last_call, latest = time.monotonic() + STOPPING, time.monotonic() + self.cfg.graceful_timeout
+        grace = 0 if self.is_in_a_hurry else self.cfg.graceful_timeout
+        last_call, latest = time.monotonic() + STOPPING, time.monotonic() + grace
         for connection in [found for found in self.waiting if found.is_silent]:
             connection.deadline = min(connection.deadline, time.monotonic() + CLOSING)
         while time.monotonic() < last_call:

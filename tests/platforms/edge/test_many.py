@@ -20,7 +20,8 @@ from apps.platforms.edge.rounds import Probe, probe_round
 from apps.platforms.edge.targets import Outcome, Target
 from tests.config.server import BASE_DIR
 from tests.factories import Fill, make_app
-from tests.platforms.edge import certificates, sites
+from tests.fakes import certificates
+from tests.platforms.edge import sites
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 pytestmark = pytest.mark.soak
@@ -34,7 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def port(folder: Path) -> Iterator[int]:
     """A site for *.example.com; it shares the machine's cores with the prober."""
-    file = certificates.write_site(folder, "*.example.com")
+    file = folder / "site.pem"
+    file.write_bytes(certificates.site("*.example.com"))
     command = [sys.executable, "-m", "tests.platforms.edge.server", str(file)]
     with subprocess.Popen(command, cwd=BASE_DIR, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

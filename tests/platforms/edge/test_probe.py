@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from ipaddress import ip_network
-from pathlib import Path
 from threading import Event
 
 import pytest
@@ -17,20 +16,16 @@ from apps.platforms.edge.lookups import Lookups
 from apps.platforms.edge.probe import Prober
 from apps.platforms.edge.request import MAX_BYTES
 from apps.platforms.edge.targets import Outcome, Target
-from tests.platforms.edge import certificates, sites
+from tests.fakes import certificates
+from tests.platforms.edge import sites
 
 LOOPBACK = [ip_network("127.0.0.0/8")]
 OK = sites.status(200)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("certificates")
-
-
-@pytest.fixture(scope="module")
-def authority(folder: Path) -> str:
-    return certificates.write_authority(folder)
+def authority(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return certificates.write_authority(tmp_path_factory.mktemp("certificates"))
 
 
 def resolving(**hosts: object) -> Lookups:
@@ -180,21 +175,21 @@ def test_plain_http_where_tls_belongs_is_told() -> None:
     ],
 )
 def test_a_certificate_is_judged_and_told_also_where_it_is_refused(
-    folder: Path, authority: str, host: str, days: int, is_self_signed: bool, status: str, error: str | None
+    authority: str, host: str, days: int, is_self_signed: bool, status: str, error: str | None
 ) -> None:
-    context = certificates.context(folder, host, days, is_self_signed=is_self_signed)
+    context = certificates.context(host, days, is_self_signed=is_self_signed)
     with sites.site(sites.answering(OK), context) as port:
         outcome = probe(at(port, is_https=True), authority=authority)[0]
     assert outcome.certificate is not None
     assert outcome.certificate.not_after == certificates.NOW + timedelta(days=days)
-    assert outcome.certificate.issuer == ("site.example.com" if is_self_signed else "Test Authority R1")
+    assert outcome.certificate.issuer == ("site.example.com" if is_self_signed else "Demo Authority R1")
     columns = {"edge__tls_not_after": outcome.certificate.not_after, "edge__tls_is_valid": outcome.is_verified}
     assert certificate_status(columns, certificates.NOW) == status
     assert (outcome.error, outcome.reachable, outcome.http_status) == (error, True, 200)
 
 
-def test_an_authority_that_nobody_trusts_is_told(folder: Path, authority: str) -> None:
-    with sites.site(sites.answering(OK), certificates.context(folder, "site.example.com")) as port:
+def test_an_authority_that_nobody_trusts_is_told() -> None:
+    with sites.site(sites.answering(OK), certificates.context("site.example.com")) as port:
         outcome = probe(at(port, is_https=True))[0]  # by the system's authorities
     assert (outcome.is_verified, outcome.reachable) == (False, True)
     assert outcome.error == "Its certificate is from an authority that browsers do not know."

@@ -1,10 +1,11 @@
-"""Certificates for tests: an authority, and what it or nobody issued."""
+"""Certificates for fakes and tests: an authority made anew by each process, and what it or nobody issued."""
 
 import ipaddress
 import ssl
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -24,7 +25,7 @@ def _key(of: str) -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
-AUTHORITY = _name("R1", "Test Authority")
+AUTHORITY = _name("R1", "Demo Authority")
 
 
 def _build(
@@ -44,8 +45,8 @@ def _build(
     return builder.sign(_key(signer), hashes.SHA256())
 
 
-def write_authority(folder: Path) -> str:
-    """The authority's certificate in a file, for those who trust it."""
+def authority() -> bytes:
+    """The authority's certificate, in PEM, for those who trust it."""
     usage = x509.KeyUsage(
         digital_signature=True, key_cert_sign=True, crl_sign=True, content_commitment=False, key_encipherment=False,
         data_encipherment=False, key_agreement=False, encipher_only=False, decipher_only=False,
@@ -55,13 +56,17 @@ def write_authority(folder: Path) -> str:
         x509.SubjectKeyIdentifier.from_public_key(_key("authority").public_key()),
     ]  # fmt: skip
     made = _build(AUTHORITY, "authority", AUTHORITY, "authority", 3650, extensions)
+    return made.public_bytes(serialization.Encoding.PEM)
+
+
+def write_authority(folder: Path) -> str:
     file = folder / "authority.pem"
-    file.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    file.write_bytes(authority())
     return str(file)
 
 
-def write_site(folder: Path, host: str, days: float = 90, *, is_self_signed: bool = False) -> Path:
-    """Key and certificate of `host`, valid for `days` from now, in one file."""
+def site(host: str, days: float = 90, *, is_self_signed: bool = False) -> bytes:
+    """Key and certificate of `host`, valid for `days` from now, in PEM."""
     try:
         alternative: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
@@ -72,13 +77,14 @@ def write_site(folder: Path, host: str, days: float = 90, *, is_self_signed: boo
     key = _key("site").private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    file = folder / f"{host}.{days}.{is_self_signed}.pem"
-    file.write_bytes(key + made.public_bytes(serialization.Encoding.PEM))
-    return file
+    return key + made.public_bytes(serialization.Encoding.PEM)
 
 
-def context(folder: Path, host: str, days: float = 90, *, is_self_signed: bool = False) -> ssl.SSLContext:
-    """What a server of `host` needs."""
+def context(host: str, days: float = 90, *, is_self_signed: bool = False) -> ssl.SSLContext:
+    """What a server of `host` needs. Python takes it from a file only: one of our own, gone before anybody connects."""
     result = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    result.load_cert_chain(write_site(folder, host, days, is_self_signed=is_self_signed))
+    with NamedTemporaryFile() as file:  # 0600
+        file.write(site(host, days, is_self_signed=is_self_signed))
+        file.flush()
+        result.load_cert_chain(file.name)
     return result

@@ -1,0 +1,1 @@
+"""How dates are written, by language: what settings alone cannot say to Django."""
