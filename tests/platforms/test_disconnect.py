@@ -116,9 +116,9 @@ def test_a_sync_that_was_under_way_brings_nothing_back(
 ) -> None:
     read_state = MemoryConnector.read_state
 
-    def disconnected_meanwhile(connector: MemoryConnector) -> State:
+    def disconnected_meanwhile(connector: MemoryConnector, *, is_first: bool = False) -> State:
         disconnect(platform)
-        return read_state(connector)
+        return read_state(connector, is_first=is_first)
 
     monkeypatch.setattr(MemoryConnector, "read_state", disconnected_meanwhile)
     with pytest.raises(UpstreamError, match="disconnected meanwhile"):
