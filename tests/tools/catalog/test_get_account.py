@@ -195,7 +195,7 @@ def chosen(api: Api) -> tuple[str, str | None]:
 
 @pytest.mark.parametrize("kind", ["dokploy", "coolify"])
 def test_a_deployment_system_goes_before_a_manifest(api: Api, acme: Fill, kind: str) -> None:
-    platform(acme, kind, at=None, version="0.25")
+    platform(acme, kind, at=None, version="0.25", sync_period=60)
     assert chosen(api) == (kind, "0.25")
 
 
