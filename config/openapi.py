@@ -11,7 +11,6 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import condition
 
 from apps.oauthmcp import openapi as oauth
-from apps.tools import schema as tools
 from apps.web.methods import require_safe
 from apps.web.openapi import joined
 
@@ -29,7 +28,9 @@ def _document_of(server: str) -> tuple[bytes, str]:
 
 def render(server: str) -> bytes:
     """The document of an installation at `server`, as indented JSON. Raises ContractError."""
-    document = tools.build() | {"servers": [{"url": server}]}
+    from apps.tools import schema  # which takes a quarter of every program's start, and few need it
+
+    document = schema.build() | {"servers": [{"url": server}]}
     components = document["components"]
     components["schemas"] = joined(components["schemas"], oauth.SCHEMAS)
     components["securitySchemes"]["oauth2"] = oauth.security_scheme(server)

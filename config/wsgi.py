@@ -18,9 +18,12 @@ try:
     bound_requests()
     refuse_bad_settings()
 
-    # With --preload the workers share what this makes.
+    # With --preload the workers share what this makes. Who develops starts often, and seldom asks for it.
+    from django.conf import settings
+
     from config import openapi
 
-    openapi.document()
+    if not settings.IS_LOCAL:
+        openapi.document()
 except ImproperlyConfigured as error:
     sys.exit(f"Porthole does not start: {error}")

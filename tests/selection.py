@@ -18,7 +18,8 @@ RUN = os.environ.get("TEST_RUN", "whole")
 OUTSIDE = ("tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
 # The form of requests and of answers, which no row decides. They read one that is there, as every tool's own cases do.
 FORMS = (
-    "tests/tools/mcp/", "tests/web/", "tests/oauthmcp/test_parameters.py", "tests/oauthmcp/test_refusals.py",
+    "tests/tools/mcp/", "tests/tools/test_schemathesis.py", "tests/web/", "tests/oauthmcp/test_parameters.py",
+    "tests/oauthmcp/test_refusals.py",
 )  # fmt: skip
 # Servers of their own, which somebody attacks or breaks.
 FROM_OUTSIDE = ("tests/attacks/", "tests/faults/")

@@ -5,6 +5,7 @@ typed function per tool.
 """
 
 from inspect import getdoc
+from threading import Lock
 from typing import Any
 
 from django.urls import path
@@ -35,16 +36,20 @@ NO_INPUT: dict[str, Any] = {
     }
 }
 
+_building = Lock()
+
 
 def build() -> dict[str, Any]:
     """Raises ContractError for whatever drf-spectacular warns of: two shapes or enumerations of one name, for example.
 
-    It would go on and publish one of them.
+    It would go on and publish one of them. One thread at a time: drf-spectacular's settings and findings are the
+    process's.
     """
-    GENERATOR_STATS.reset()
-    with GENERATOR_STATS.silence(), patched_settings({"ENUM_NAME_OVERRIDES": _names_of_enumerations()}):
-        schema = _generate()
-    problems = [*GENERATOR_STATS._error_cache, *GENERATOR_STATS._warn_cache]
+    with _building:
+        GENERATOR_STATS.reset()
+        with GENERATOR_STATS.silence(), patched_settings({"ENUM_NAME_OVERRIDES": _names_of_enumerations()}):
+            schema = _generate()
+        problems = [*GENERATOR_STATS._error_cache, *GENERATOR_STATS._warn_cache]
     if problems:
         raise ContractError("\n".join(problems))
     return schema

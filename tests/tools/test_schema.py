@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.test import Client
 
 from apps.orgs.callers import SCOPES
 from apps.tools.registry import TOOLS
+from apps.tools.schema import build
 from config import openapi
 from tests.api import PREFIX, published
 
@@ -153,3 +155,9 @@ def test_it_is_only_read(path: str):
     response = Client(headers={"host": "localhost"}).post(path)
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, OPTIONS")
     assert response.json()["code"] == "method_not_allowed"
+
+
+def test_two_who_ask_at_once_get_the_same_document() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: build(), range(2))
+    assert first == second == build()

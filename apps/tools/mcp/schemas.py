@@ -3,8 +3,6 @@
 from functools import cache
 from typing import Any
 
-from apps.tools.schema import build
-
 Schema = dict[str, Any]
 # What is left of an answer's schema: names, types, enumerations, nullability and what is required. Agents pay for
 # every word of a list, no client acts on the rest, and openapi.json has it.
@@ -23,6 +21,8 @@ def output_schema(name: str) -> Schema:
 
 @cache
 def _document() -> Schema:
+    from apps.tools.schema import build  # which takes a quarter of every program's start, and few need it
+
     return build()
 
 
