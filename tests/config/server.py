@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -204,6 +204,25 @@ class Server:
         with self.connect(address) as connection:
             connection.send(request_bytes(target, **headers))
             return connection.answer(is_head=headers.get("method") == "HEAD")
+
+    def kill(self) -> None:
+        """Ends it and all that it has started, unless they have ended."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.close()
+
+
+@contextmanager
+def workers(servers: list[Server]) -> Iterator[list[Server]]:
+    """Those of `manage.py worker`, once they have begun; killed in the end."""
+    try:
+        for server in servers:
+            server.line(lambda line: "The worker has begun" in line)
+        yield servers
+    finally:
+        for server in servers:
+            server.kill()
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import signal
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.config.server import Server, start
+from tests.config.server import Server, start, workers
 from tests.fakes.dokploy import CANARY, DokployFake, Request
 from tests.faults.databases import Database, database
 from tests.patience import patience
@@ -90,21 +90,12 @@ class ManyDokploys(DokployFake):
 @contextmanager
 def two_workers(database: Database, folder: Path) -> Iterator[list[Server]]:
     """As on two machines, and as anybody starts them."""
-    servers = []
-    try:
-        for name in ("one", "two"):
-            (folder / name).mkdir()
-            env = database.env | {"DATA_DIR": str(folder / name)}
-            servers.append(Server(0, start("manage.py", "worker", env=env)))
-        for server in servers:
-            server.line(lambda line: "The worker has begun" in line)
+    folders = [folder / "one", folder / "two"]
+    for data_dir in folders:
+        data_dir.mkdir()
+    envs = [database.env | {"DATA_DIR": str(data_dir)} for data_dir in folders]
+    with workers([Server(0, start("manage.py", "worker", env=env)) for env in envs]) as servers:
         yield servers
-    finally:
-        for server in servers:
-            with suppress(ProcessLookupError):
-                os.killpg(server.process.pid, signal.SIGKILL)
-            server.process.wait()
-            server.close()
 
 
 def due(database: Database) -> list[float]:

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -172,10 +172,7 @@ def script(env: dict[str, str], config: Path, *more: str) -> Iterator[Server]:
         server.line(lambda line: "Booting worker" in line)
         yield server
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(server.process.pid, signal.SIGKILL)
-        server.process.wait()
-        server.close()
+        server.kill()
 
 
 def children(pid: int) -> str:

@@ -1,11 +1,9 @@
 """A database that workers share, and workers: in this process, and programs."""
 
-import os
-import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +12,7 @@ import pytest
 from django.db import connection, connections
 
 from apps.jobs.worker import Worker
-from tests.config.server import LOCAL, Server, start
+from tests.config.server import LOCAL, Server, start, workers
 from tests.database_file import database_in_a_file
 from tests.jobs import work
 from tests.patience import patience
@@ -81,16 +79,8 @@ def programs(
 ) -> Iterator[list[Server]]:
     """Workers that have begun; killed in the end, unless they have ended."""
     servers = [Server(0, launch(data_dir, lease, grace, arguments)) for data_dir in data_dirs]
-    try:
-        for server in servers:
-            server.line(lambda line: "The worker has begun" in line)
+    with workers(servers):
         yield servers
-    finally:
-        for server in servers:
-            with suppress(ProcessLookupError):
-                os.killpg(server.process.pid, signal.SIGKILL)
-            server.process.wait()
-            server.close()
 
 
 def launch(data_dir: Path, lease: float, grace: float, arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
