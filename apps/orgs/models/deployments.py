@@ -6,10 +6,11 @@ from django.utils import timezone
 
 from apps.orgs.models.fields import CodePointField, id_field
 from apps.orgs.models.owned import Keyed, keyed_constraint
+from apps.orgs.models.placed import Placed
 from apps.orgs.models.projects import App, Status
 
 
-class Preview(Keyed):
+class Preview(Placed, Keyed):
     """A copy of an application that runs one pull request."""
 
     id = id_field("prv")
@@ -28,14 +29,16 @@ class Preview(Keyed):
         constraints = [keyed_constraint("preview_key")]
         indexes = [
             models.Index("app", F("created_at").desc(), F("id").desc(), name="preview_newest"),
-            models.Index(fields=["organization"], name="preview_of"),
+            models.Index("organization", F("created_at").desc(), F("id").desc(), name="preview_of"),
+            models.Index("within_project", F("created_at").desc(), F("id").desc(), name="preview_in_project"),
+            models.Index("within_environment", F("created_at").desc(), F("id").desc(), name="preview_in_environment"),
         ]
 
     def __str__(self) -> str:
         return self.branch
 
 
-class Domain(Keyed):
+class Domain(Placed, Keyed):
     """A host and path under which an application (or one of its previews) answers."""
 
     class CertificateType(models.TextChoices):
@@ -59,14 +62,16 @@ class Domain(Keyed):
         constraints = [keyed_constraint("domain_key")]
         indexes = [
             models.Index(fields=["app", "host", "path", "id"], name="domain_by_host"),
-            models.Index(fields=["organization"], name="domain_of"),
+            models.Index(fields=["organization", "host", "path", "id"], name="domain_of"),
+            models.Index(fields=["within_project", "host", "path", "id"], name="domain_in_project"),
+            models.Index(fields=["within_environment", "host", "path", "id"], name="domain_in_environment"),
         ]
 
     def __str__(self) -> str:
         return f"{self.host}{self.path}"
 
 
-class Deployment(Keyed):
+class Deployment(Placed, Keyed):
     """One attempt to bring a version of an application (or of a preview) out. Kept while its application exists."""
 
     class Status(models.TextChoices):
@@ -93,9 +98,10 @@ class Deployment(Keyed):
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
     upstream_status = models.CharField(max_length=50, null=True, blank=True)
     title = models.CharField(max_length=300)
-    commit_sha = models.CharField(max_length=64, null=True, blank=True)
+    commit_sha = CodePointField(max_length=64, null=True, blank=True)
     commit_message = models.CharField(max_length=300, null=True, blank=True)
     branch = models.CharField(max_length=255, null=True, blank=True)
+    author = models.CharField(max_length=200, null=True, blank=True, help_text="Who began it, as the platform says.")
     trigger = models.CharField(max_length=8, choices=Trigger, default=Trigger.UNKNOWN)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -109,7 +115,17 @@ class Deployment(Keyed):
             models.Index("app", F("created_at").desc(), F("id").desc(), name="deployment_newest"),
             models.Index("app", "status", F("created_at").desc(), F("id").desc(), name="deployment_by_status"),
             models.Index("preview", F("created_at").desc(), F("id").desc(), name="deployment_of_preview"),
-            models.Index(fields=["organization", "created_at"], name="deployment_recent"),
+            models.Index("organization", F("created_at").desc(), F("id").desc(), name="deployment_of"),
+            models.Index("within_project", F("created_at").desc(), F("id").desc(), name="deployment_in_project"),
+            models.Index(
+                "within_environment", F("created_at").desc(), F("id").desc(), name="deployment_in_environment"
+            ),
+            models.Index("organization", "status", F("created_at").desc(), F("id").desc(), name="deployment_status_of"),
+            models.Index("organization", "branch", F("created_at").desc(), F("id").desc(), name="deployment_branch_of"),
+            models.Index(
+                "organization", "is_preview", F("created_at").desc(), F("id").desc(), name="deployment_target_of"
+            ),
+            models.Index(fields=["organization", "commit_sha"], name="deployment_commit_of"),
         ]
 
     def __str__(self) -> str:

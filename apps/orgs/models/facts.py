@@ -46,7 +46,7 @@ class EdgeFact(Fact):
     class Meta:
         verbose_name = "edge check"
         indexes = [
-            models.Index(fields=["organization"], name="edge_of"),
+            models.Index(fields=["organization", "tls_not_after"], name="edge_of"),
             models.Index(fields=["platform"], name="edge_of_platform"),
         ]
 

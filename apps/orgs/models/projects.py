@@ -1,12 +1,15 @@
 """Projects, their environments, the applications in them, and the source connections that applications build from."""
 
-from django.db import models
+from typing import Any, ClassVar
+
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import SearchKeyField, SortKeyField, id_field
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Keyed, keyed_constraint
+from apps.orgs.models.placed import MovingQuerySet, move
 
 
 class Status(models.TextChoices):
@@ -101,7 +104,9 @@ class App(Named, Keyed):
 
     id = id_field("app")
     project = models.ForeignKey(Project, models.CASCADE, null=True, related_name="apps", db_index=False)
-    environment = models.ForeignKey(Environment, models.SET_NULL, null=True, blank=True, related_name="apps")
+    environment = models.ForeignKey(
+        Environment, models.SET_NULL, null=True, blank=True, related_name="apps", db_index=False
+    )
     name = models.CharField(max_length=200)
     slug = models.CharField(max_length=200)
     description = models.CharField(max_length=1000, null=True, blank=True)
@@ -127,6 +132,8 @@ class App(Named, Keyed):
         null=True, editable=False, help_text="When a complete reading no longer had it. It is kept for seven days."
     )
 
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(MovingQuerySet)()
+
     class Meta:
         verbose_name = "application"
         constraints = [
@@ -138,6 +145,15 @@ class App(Named, Keyed):
         indexes = [
             models.Index(fields=["organization", "sort_key", "id"], name="app_by_name"),
             models.Index(fields=["organization", "status"], name="app_by_status"),
+            models.Index(fields=["organization", "branch", "sort_key", "id"], name="app_by_branch"),
             models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
+            models.Index(fields=["environment", "sort_key", "id"], name="app_of_environment"),
             models.Index(fields=["organization"], condition=Q(hidden_at__isnull=False), name="app_hidden"),
         ]
+
+    def save_base(self, *args: Any, **kwargs: Any) -> None:
+        names, is_new = kwargs.get("update_fields"), self._state.adding
+        with transaction.atomic(using=kwargs.get("using")):
+            super().save_base(*args, **kwargs)
+            if not is_new and (names is None or not {"project", "environment"}.isdisjoint(names)):
+                move([self.pk])

@@ -154,6 +154,7 @@ class Deployment:
     ] = None
     commit_message: Annotated[str | None, MESSAGE] = None
     branch: Annotated[str | None, Text(255)] = None
+    author: Annotated[str | None, Text(200)] = None
     trigger: Annotated[str, Choice(tuple(models.Deployment.Trigger.values))] = "unknown"
     created_at: Annotated[datetime, Time()]
     started_at: Annotated[datetime | None, Time()] = None
