@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import F
 from django.utils import timezone
 
-from apps.orgs.models.fields import CodePointField, id_field
+from apps.orgs.models.fields import CodePointField, IdentifierField, ProseField, WebAddressField, id_field
 from apps.orgs.models.owned import Keyed, keyed_constraint
 from apps.orgs.models.placed import Placed
 from apps.orgs.models.projects import App, Status
@@ -16,12 +16,12 @@ class Preview(Placed, Keyed):
     id = id_field("prv")
     app = models.ForeignKey(App, models.CASCADE, related_name="previews", db_index=False)
     pull_request_number = models.PositiveIntegerField(null=True, blank=True)
-    pull_request_title = models.CharField(max_length=300, null=True, blank=True)
-    pull_request_url = models.CharField(max_length=2000, null=True, blank=True)
-    branch = models.CharField(max_length=255)
-    url = models.CharField(max_length=2000, null=True, blank=True)
+    pull_request_title = ProseField(max_length=300, null=True, blank=True)
+    pull_request_url = WebAddressField(max_length=2000, null=True, blank=True)
+    branch = IdentifierField(max_length=255)
+    url = WebAddressField(max_length=2000, null=True, blank=True)
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
-    upstream_status = models.CharField(max_length=50, null=True, blank=True)
+    upstream_status = ProseField(max_length=50, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True)
 
@@ -96,18 +96,18 @@ class Deployment(Placed, Keyed):
     )
     is_preview = models.BooleanField(default=False, help_text="It deployed a preview, which may be deleted by now.")
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
-    upstream_status = models.CharField(max_length=50, null=True, blank=True)
-    title = models.CharField(max_length=300)
+    upstream_status = ProseField(max_length=50, null=True, blank=True)
+    title = ProseField(max_length=300)
     commit_sha = CodePointField(max_length=64, null=True, blank=True)
-    commit_message = models.CharField(max_length=300, null=True, blank=True)
-    branch = models.CharField(max_length=255, null=True, blank=True)
-    author = models.CharField(max_length=200, null=True, blank=True, help_text="Who began it, as the platform says.")
+    commit_message = ProseField(max_length=300, lines=True, null=True, blank=True)
+    branch = IdentifierField(max_length=255, null=True, blank=True)
+    author = ProseField(max_length=200, null=True, blank=True, help_text="Who began it, as the platform says.")
     trigger = models.CharField(max_length=8, choices=Trigger, default=Trigger.UNKNOWN)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    error_message = models.CharField(max_length=300, null=True, blank=True)
-    dashboard_url = models.CharField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
+    error_message = ProseField(max_length=300, lines=True, null=True, blank=True)
+    dashboard_url = WebAddressField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
 
     class Meta:
         constraints = [keyed_constraint("deployment_key")]

@@ -7,6 +7,7 @@ prober wrote becomes the platform's once that tells it too.
 from django.db import models
 
 from apps.orgs.models.deployments import Domain
+from apps.orgs.models.fields import ProseField
 from apps.orgs.models.owned import Owned
 from apps.orgs.models.projects import App
 
@@ -38,10 +39,10 @@ class EdgeFact(Fact):
     http_status = models.PositiveSmallIntegerField(null=True)
     latency_ms = models.PositiveIntegerField(null=True)
     dns_status = models.CharField(max_length=10, choices=DnsStatus, default=DnsStatus.UNKNOWN)
-    tls_issuer = models.CharField(max_length=200, null=True)
+    tls_issuer = ProseField(max_length=200, null=True)
     tls_not_after = models.DateTimeField(null=True)
     tls_is_valid = models.BooleanField(null=True, help_text="False: a browser would refuse the certificate.")
-    error = models.CharField(max_length=300, null=True)
+    error = ProseField(max_length=300, lines=True, null=True)
 
     class Meta:
         verbose_name = "edge check"

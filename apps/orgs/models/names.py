@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
-from apps.orgs.models.fields import CodePointField, SortKeyField, id_field
+from apps.orgs.models.fields import CodePointField, ProseField, SortKeyField, id_field
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Owned
 from apps.orgs.models.placed import NamedPlacedQuerySet, Placed
@@ -73,7 +73,7 @@ class OrgSecretName(Named, Owned):
     name = models.CharField(max_length=128)
     sort_key = SortKeyField(of="name", max_length=128)
     scope = CodePointField(max_length=12, choices=Scope)
-    provider = models.CharField(max_length=50, null=True, blank=True)
+    provider = ProseField(max_length=50, null=True, blank=True)
     updated_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -5,7 +5,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
-from apps.orgs.models.fields import id_field
+from apps.orgs.models.fields import IdentifierField, ProseField, id_field
 from apps.orgs.models.versioned import Versioned
 
 SLUG = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", "Use lowercase letters, digits and hyphens.")
@@ -19,9 +19,9 @@ class Organization(Versioned):
     outlived_by_its_owner = False
 
     id = id_field("org")
-    name = models.CharField(max_length=100)
+    name = ProseField(max_length=100)
     slug = models.CharField(max_length=63, unique=True, validators=[SLUG])
-    plan = models.CharField(max_length=50, null=True, blank=True)
+    plan = ProseField(max_length=50, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     synced_at = models.DateTimeField(null=True, editable=False, help_text="The oldest of its sources' last good syncs.")
     project_limit = models.PositiveIntegerField(null=True, blank=True)
@@ -89,8 +89,8 @@ class Platform(Versioned):
 
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="platforms", db_index=False)
     kind = models.CharField(max_length=8, choices=Kind)
-    name = models.CharField(max_length=100, default="default")
-    version = models.CharField(max_length=50, null=True, blank=True)
+    name = IdentifierField(max_length=100, default="default")
+    version = ProseField(max_length=50, null=True, blank=True)
     sync_period = models.PositiveIntegerField(
         null=True, blank=True, help_text="Seconds between two syncs. Empty: synced by hand, and so never stale."
     )

@@ -6,7 +6,7 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from apps.orgs.models.fields import SearchKeyField, SortKeyField, id_field
+from apps.orgs.models.fields import IdentifierField, ProseField, SearchKeyField, SortKeyField, WebAddressField, id_field
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Keyed, keyed_constraint
 from apps.orgs.models.placed import MovingQuerySet, move
@@ -39,12 +39,10 @@ class SourceConnection(Named, Keyed):
 
     id = id_field("con")
     type = models.CharField(max_length=9, choices=Type)
-    name = models.CharField(max_length=100)
+    name = ProseField(max_length=100)
     sort_key = SortKeyField(of="name", max_length=300)
-    account_login = models.CharField(max_length=100, null=True, blank=True)
-    base_url = models.CharField(
-        max_length=500, null=True, blank=True, help_text="Where a self-hosted git host answers."
-    )
+    account_login = IdentifierField(max_length=100, null=True, blank=True)
+    base_url = WebAddressField(max_length=500, null=True, blank=True, help_text="Where a self-hosted git host answers.")
     credentials = models.CharField(max_length=10, choices=Credentials, default=Credentials.NOT_NEEDED)
 
     class Meta:
@@ -56,8 +54,8 @@ class Project(Named, Keyed):
     """A group of applications, as the platform groups them."""
 
     id = id_field("prj")
-    name = models.CharField(max_length=200)
-    description = models.CharField(max_length=1000, null=True, blank=True)
+    name = ProseField(max_length=200)
+    description = ProseField(max_length=1000, lines=True, null=True, blank=True)
     sort_key = SortKeyField(of="name", max_length=600)
     search_key = SearchKeyField(of=("name", "description"))
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -72,7 +70,7 @@ class Environment(Named, Keyed):
 
     id = id_field("env")
     project = models.ForeignKey(Project, models.CASCADE, related_name="environments", db_index=False)
-    name = models.CharField(max_length=100)
+    name = ProseField(max_length=100)
     sort_key = SortKeyField(of="name", max_length=300)
     is_default = models.BooleanField(default=False)
 
@@ -107,23 +105,23 @@ class App(Named, Keyed):
     environment = models.ForeignKey(
         Environment, models.SET_NULL, null=True, blank=True, related_name="apps", db_index=False
     )
-    name = models.CharField(max_length=200)
-    slug = models.CharField(max_length=200)
-    description = models.CharField(max_length=1000, null=True, blank=True)
+    name = ProseField(max_length=200)
+    slug = IdentifierField(max_length=200)
+    description = ProseField(max_length=1000, lines=True, null=True, blank=True)
     sort_key = SortKeyField(of="name", max_length=600)
     search_key = SearchKeyField(of=("name", "slug", "description", "repository"))
     kind = models.CharField(max_length=11, choices=Kind, default=Kind.APPLICATION)
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
-    upstream_status = models.CharField(max_length=50, null=True, blank=True)
+    upstream_status = ProseField(max_length=50, null=True, blank=True)
     source_type = models.CharField(max_length=9, choices=SourceType)
-    repository = models.CharField(max_length=500, null=True, blank=True)
-    branch = models.CharField(max_length=255, null=True, blank=True)
-    image = models.CharField(max_length=500, null=True, blank=True)
+    repository = IdentifierField(max_length=500, null=True, blank=True)
+    branch = IdentifierField(max_length=255, null=True, blank=True)
+    image = IdentifierField(max_length=500, null=True, blank=True)
     connection = models.ForeignKey(SourceConnection, models.SET_NULL, null=True, blank=True, related_name="apps")
-    primary_url = models.CharField(max_length=2000, null=True, blank=True)
+    primary_url = WebAddressField(max_length=2000, null=True, blank=True)
     last_deployed_at = models.DateTimeField(null=True, editable=False)
     names_skipped = models.PositiveIntegerField(default=0, help_text="Variable names the platform gave that are none.")
-    dashboard_url = models.CharField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
+    dashboard_url = WebAddressField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     detail_read_at = models.DateTimeField(
         null=True, editable=False, help_text="When the platform was last asked for more than its state, to the hour."

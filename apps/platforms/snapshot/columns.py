@@ -229,11 +229,13 @@ def _key_parts(record: Any) -> tuple[str, ...]:
 
 def _instance(instance: base.Instance) -> dict[str, Any]:
     """As it is kept in JSON; the time is text, with milliseconds and Z."""
+    clean = {name: field.bound.clean for name, field in fields_of(base.Instance).items()}
     since = None
     if instance.since is not None:
-        moment = fields_of(base.Instance)["since"].bound.clean(instance.since)
+        moment = clean["since"](instance.since)
         since = f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
-    return {"state": instance.state, "since": since, "message": instance.message}
+    message = None if instance.message is None else clean["message"](instance.message)
+    return {"state": clean["state"](instance.state), "since": since, "message": message}
 
 
 def _primary_domains(snapshot: base.Snapshot) -> dict[str, base.Domain]:

@@ -4,6 +4,7 @@ from base64 import b64encode
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from apps.web.characters import json_growth
 from apps.web.exceptions import InvalidInput
 
 # What a piece may come to as JSON. The answer, with the file's path and shas, stays under 128 KiB.
@@ -42,7 +43,7 @@ def escaped_length(text: bytes) -> int:
     """How long UTF-8 text is inside a JSON string."""
     two = len(text) - len(text.translate(None, TWO_BYTES))
     six = len(text) - len(text.translate(None, SIX_BYTES))
-    return len(text) + two + 5 * six
+    return len(text) + two + 5 * six + json_growth(text)
 
 
 def _fitting(window: bytes) -> int:

@@ -157,10 +157,10 @@ def test_a_notification_of_the_newest_revision_is_taken(modern: Mcp) -> None:
 
 
 def test_an_answer_is_one_line_of_json_in_utf_8(mcp: Mcp, acme: Fill) -> None:
-    acme.app.name = "é\u2028\U0001f511"
+    acme.app.name = "é\u00a0\U0001f511"
     acme.app.save()
     content = mcp.send("tools/call", {"name": "list_apps"}).content
     assert b"\n" not in content
     answer = json.loads(content.decode("utf-8"))["result"]
-    assert answer["structuredContent"]["items"][0]["name"] == "é\u2028\U0001f511"
+    assert answer["structuredContent"]["items"][0]["name"] == "é\u00a0\U0001f511"
     assert json.loads(answer["content"][0]["text"]) == answer["structuredContent"]
