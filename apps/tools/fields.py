@@ -65,7 +65,8 @@ class IdInput(TextInput):
     def __init__(self, prefix: str, what: str, **kwargs: Any) -> None:
         kwargs.setdefault("help_text", f"Id of {what}: {prefix}_…")
         super().__init__(min_length=1, max_length=200, **kwargs)
-        self.error_messages["required"] = f"This is required: {TOLD_BY[prefix]} tells ids."
+        if prefix in TOLD_BY:
+            self.error_messages["required"] = f"This is required: {TOLD_BY[prefix]} tells ids."
 
 
 def ApplicationId() -> IdInput:  # noqa: N802
