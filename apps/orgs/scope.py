@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from apps.orgs.app_scope import AppScope
+from apps.orgs.called import id_called
 from apps.orgs.models import (
     Environment,
     OrgSecretName,
@@ -106,6 +107,10 @@ class OrgScope:
             .values("id", "external_id", "type", "name", "account_login")
         )
         return [dict(row) for row in rows]
+
+    def id_called(self, kind: str, text: str, within: Row) -> str | None:
+        """The id of the one `kind` (see Missing) that is called so, among what `within` narrows to. One query."""
+        return id_called(self.organization_id, kind, text, within)
 
     def _existing(self, model: type[Project] | type[Environment], id: str, kind: str) -> str:
         rows: QuerySet[Any] = model._default_manager.filter(id=id, organization_id=self.organization_id)

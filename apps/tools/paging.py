@@ -102,6 +102,6 @@ def _base64(raw: bytes) -> str:
 def _bad_cursor() -> InvalidInput:
     return InvalidInput.because(
         "cursor",
-        "This cursor belongs to another call: pass nextCursor of the same tool with the same inputs.",
+        "This cursor belongs to another call: pass nextCursor with the inputs that it came of, or leave cursor out.",
         "bad_cursor",
     )

@@ -24,6 +24,8 @@ from apps.tools.fields import (
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
+OUT_OF_ORDER = "until lies before since: exchange them."
+
 
 class DeploymentShape(Shape):
     id = Id()
@@ -95,7 +97,7 @@ class ListDeployments(ListTool):
         def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
             since, until = attrs["since"], attrs["until"]
             if since and until and since > until:
-                raise serializers.ValidationError({"until": ["until lies before since."]}, code="invalid")
+                raise serializers.ValidationError({"until": [OUT_OF_ORDER]}, code="invalid")
             return attrs
 
     item = DeploymentShape

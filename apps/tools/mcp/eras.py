@@ -75,7 +75,8 @@ def _check_header(message: Message, name: str, header: str | None, value: object
 
 def _unsupported(requested: str, message: Message) -> RpcError:
     data = {"supported": SUPPORTED, "requested": requested[:100]}
-    return RpcError(UNSUPPORTED_PROTOCOL_VERSION, "This protocol version is not supported.", 400, data, message.id)
+    sentence = f"This protocol version is not supported. Supported are {', '.join(SUPPORTED)}."
+    return RpcError(UNSUPPORTED_PROTOCOL_VERSION, sentence, 400, data, message.id)
 
 
 def _trimmed(value: str | None) -> str | None:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from apps.tools.base import Tool
-from apps.tools.mcp.errors import as_failure
+from apps.tools.mcp.errors import as_failure, retry_of
 from apps.tools.mcp.messages import INVALID_PARAMS, RpcError
 from apps.tools.mcp.schemas import input_schema, output_schema
 from apps.tools.mcp.server import CACHE, Call, Method, Result
@@ -27,7 +27,7 @@ class ToolMethods:
     def list(self, call: Call) -> Result:
         """Those that the token may call."""
         if "cursor" in call.params:
-            raise RpcError(INVALID_PARAMS, "There is one page of tools, and no cursor leads to another.")
+            raise RpcError(INVALID_PARAMS, "There is one page of tools, and no cursor leads on: leave cursor out.")
         scopes = call.caller.scopes
         entries = [Encoded(entry_of(tool)) for tool in self.tools.values() if tool.scope in scopes]
         return {"tools": entries, **(self._cache_of(entries) if call.era.is_modern else {})}
@@ -40,7 +40,7 @@ class ToolMethods:
         name, arguments = call.params.get("name"), call.params.get("arguments", {})
         tool = self.tools.get(name) if isinstance(name, str) else None
         if tool is None:
-            raise RpcError(INVALID_PARAMS, "There is no tool of this name. See tools/list.")
+            raise RpcError(INVALID_PARAMS, f"There is no tool of this name. There are {', '.join(self.tools)}.")
         if not isinstance(arguments, dict):
             raise RpcError(INVALID_PARAMS, "arguments must be an object.")
         try:
@@ -52,7 +52,8 @@ class ToolMethods:
 
 def _failure(refused: Refused) -> Result:
     """What a model can read and correct. It is no protocol error: those never reach the model."""
-    text = encode({"code": refused.code, "detail": refused.detail}).decode()
+    told = {"code": refused.code, "detail": refused.detail, **retry_of(refused)}
+    text = encode(told).decode()
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 

@@ -123,7 +123,7 @@ def test_ids_that_name_nothing_here_are_not_found(api: Api, acme: Fill, rival: F
         response = api.post("list_apps", {field: id})
         assert response.status_code == 422
         assert response.json()["detail"] == [
-            {"loc": ["body", field], "msg": f"There is no such {thing}.", "type": "not_found"}
+            {"loc": ["body", field], "msg": f"There is no such {thing}: list_projects tells ids.", "type": "not_found"}
         ]
 
 

@@ -225,7 +225,11 @@ def test_a_preview_of_another_application_is_not_found(api: Api, acme: Fill, riv
     for id in (theirs.id, rival.preview.id, "prv_" + "0" * 26, acme.app.id, "%"):
         response = api.post("list_deployments", {"applicationId": acme.app.id, "previewId": id})
         assert response.json()["detail"] == [
-            {"loc": ["body", "previewId"], "msg": "There is no such preview.", "type": "not_found"}
+            {
+                "loc": ["body", "previewId"],
+                "msg": "There is no such preview: list_previews tells ids.",
+                "type": "not_found",
+            }
         ]
 
 

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from apps.oauthmcp import bearer
 from apps.orgs.callers import SCOPES
+from apps.sources.git import stamps
 from apps.tools.base import ListTool
 from apps.tools.registry import TOOLS
 from apps.web.exceptions import Unavailable
@@ -43,7 +44,8 @@ def answers_are_equal(api: Api, mcps: list[Mcp], tool: str, data: Any) -> Any:
             assert block["type"] == "text"
             assert json.loads(block["text"]) == body
         else:
-            assert failure(result) == {"code": body["code"], "detail": body["detail"]}
+            waits = {"retryAfterSeconds": int(response["Retry-After"])} if "Retry-After" in response else {}
+            assert failure(result) == {"code": body["code"], "detail": body["detail"]} | waits
     return body
 
 
@@ -51,6 +53,7 @@ def answers_are_equal(api: Api, mcps: list[Mcp], tool: str, data: Any) -> Any:
 def demo(db: None, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[str]:
     """The bearer of the demo organization, which every example is about."""
     monkeypatch.setattr(timezone, "now", lambda: DEMO_DAY)
+    monkeypatch.setattr(stamps, "now", DEMO_DAY.timestamp)  # a checkout is read when it is asked for
     call_command("load_demo", verbosity=0)
     return settings.LOCAL_DEV_BEARER
 
@@ -156,7 +159,10 @@ def test_a_source_that_is_away_is_told_alike(
 
     monkeypatch.setattr(type(TOOLS[name]), "run", run)
     told = answers_are_equal(*doors, name, input_for(name, acme))
-    assert (told["code"], told["detail"]) == ("unavailable", "The repository cannot be reached.")
+    assert (told["code"], told["detail"]) == (
+        "unavailable",
+        "The repository cannot be reached. Try again in 10 seconds.",
+    )
 
 
 # What is published
