@@ -14,6 +14,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -70,7 +71,7 @@ def contents(request: HttpRequest) -> HttpResponse:
 def _is_member(request: HttpRequest) -> bool:
     """Whether somebody is signed in who belongs to an organization, or operates the installation."""
     user: Any = request.user
-    return bool(user.is_authenticated and (user.is_staff or user.memberships.exists()))
+    return bool(user.is_authenticated and (user.memberships.exists() or admin.site.has_permission(request)))
 
 
 def _count(request: HttpRequest) -> None:

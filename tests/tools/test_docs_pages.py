@@ -128,6 +128,13 @@ def test_somebody_without_an_organization_reads_own_pages_only(db: None) -> None
     assert "Zebra" not in text(client, "/docs/?q=zebra")
 
 
+def test_an_operator_reads_the_handbook_with_a_second_factor_where_they_need_one(db: None, settings: Any) -> None:
+    client = visitor(person(is_staff=True))
+    assert client.get("/docs/~handbook/secret").status_code == 200
+    settings.OPERATORS_NEED_SECOND_FACTOR = True
+    assert client.get("/docs/~handbook/secret").status_code == 404
+
+
 def test_a_member_reads_and_finds_the_handbook_and_no_cache_keeps_it(member: Client) -> None:
     answer = member.get("/docs/~handbook/secret")
     assert "Plan Zebra" in answer.content.decode()
