@@ -21,7 +21,7 @@ PIXEL = b"\x89PNG\r\n\x1a\n"
 OWN = {
     "index.md": "# Own pages\n\n[A](guides/a.md) [B](b.md#part) [out](../secret.md) ![p](img/used.png)\n",
     "guides/a.md": "# Page A\n\nAbout harbours.\n\n## First part\n\nText.\n\n## Second\n\n[B](/b.md) [](#first-part)\n",
-    "b.md": "# Page B\n\n## Part\n\n![x](../../etc/passwd.png) ![y](.hidden.png) ![z](https://x.example/z.png)\n",
+    "b.md": "# Page B\n\n## Part\n\n![x](../../etc/passwd.png) ![y](.hidden.png) ![z](https://x.example/z.png)\n\n[s](~handbook/secret)\n",
     "notes.txt": "Notes <b>as written</b>\n",
     ".hidden.md": "# Hidden\n",
     "img/used.png": PIXEL,

@@ -41,7 +41,7 @@ class SearchDocs(Tool):
                     "title": "Paging",
                     "section": "How old an answer is",
                     "path": "paging.md",
-                    "url": "http://localhost:8000/docs/paging#how-old-an-answer-is",
+                    "url": "https://porthole.example.com/docs/paging#how-old-an-answer-is",
                     "anchor": "how-old-an-answer-is",
                     "snippet": "syncedAt is the time when the deployment platform (or the manifest) was last read.…",
                     "score": 1.0,
