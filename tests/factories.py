@@ -63,7 +63,8 @@ def fill(slug: str) -> Fill:
         statements: list[tuple[str, Any]] = []
 
         def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-            statements.append((sql, params))
+            if not sql.startswith(("BEGIN", "SAVEPOINT", "RELEASE")):  # of the case that came first
+                statements.append((sql, params))
             return execute(sql, params, many, context)
 
         with connection.execute_wrapper(record), raising_oneself():

@@ -32,6 +32,11 @@ class Era:
     def is_modern(self) -> bool:
         return self.version == MODERN
 
+    @property
+    def knows_links(self) -> bool:
+        """Whether a tool may answer with links to resources: they came with 2025-06-18."""
+        return self.version != ASSUMED
+
 
 def era_of(message: Message, headers: Mapping[str, str]) -> Era:
     """Raises RpcError where headers and body do not agree, or the version is none of ours."""

@@ -1,6 +1,6 @@
 """tools/list and tools/call: the registry's tools, with the schemas of openapi.json."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,13 +15,20 @@ from apps.web.render import Encoded, encode
 ANNOTATIONS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 
 
+Links = Callable[[bytes], list[dict[str, Any]]]
+
+
 class ToolMethods:
-    """`tools` by name, in the order in which they are listed."""
+    """`tools` by name, in the order in which they are listed.
+
+    `links`: by name of a tool, what makes blocks of links of its answer. They come after the answer.
+    """
 
     capabilities: Mapping[str, Any] = {"tools": {}}
 
-    def __init__(self, tools: Mapping[str, Tool]) -> None:
+    def __init__(self, tools: Mapping[str, Tool], links: Mapping[str, Links] | None = None) -> None:
         self.tools = tools
+        self.links = links or {}
         self.methods: Mapping[str, Method] = {"tools/list": self.list, "tools/call": self.call}
 
     def list(self, call: Call) -> Result:
@@ -47,7 +54,9 @@ class ToolMethods:
             answer = call.answer(tool, arguments)
         except Exception as error:
             return _failure(as_failure(error, call.request_id))
-        return {"content": [{"type": "text", "text": answer.decode()}], "structuredContent": Encoded(answer)}
+        links = self.links.get(tool.name)
+        blocks = links(answer) if links and call.era.knows_links else []
+        return {"content": [{"type": "text", "text": answer.decode()}, *blocks], "structuredContent": Encoded(answer)}
 
 
 def _failure(refused: Refused) -> Result:

@@ -29,7 +29,7 @@ def test_the_version_that_the_server_tells_is_that_of_the_project() -> None:
 def test_discover_tells_all_that_a_client_needs(modern: Mcp) -> None:
     result = modern("server/discover")
     assert result["supportedVersions"] == [MODERN, *HANDSHAKE]
-    assert result["capabilities"] == {"tools": {}}
+    assert result["capabilities"] == {"tools": {}, "resources": {}}
     assert "read-only" in result["instructions"]
     assert result["resultType"] == "complete"
     assert result["_meta"] == {f"{PREFIX}serverInfo": server.SERVER_INFO}
@@ -40,7 +40,7 @@ def test_discover_tells_all_that_a_client_needs(modern: Mcp) -> None:
 def test_initialize_tells_all_that_a_client_needs(handshake: Mcp) -> None:
     assert handshake("initialize", **INITIALIZE) == {
         "protocolVersion": "2025-11-25",
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {}, "resources": {}},
         "serverInfo": server.SERVER_INFO,
         "instructions": server.INSTRUCTIONS,
     }

@@ -40,7 +40,7 @@ def answers_are_equal(api: Api, mcps: list[Mcp], tool: str, data: Any) -> Any:
         if response.status_code == 200:
             assert "isError" not in result
             assert result["structuredContent"] == body
-            (block,) = result["content"]
+            block, *_ = result["content"]
             assert block["type"] == "text"
             assert json.loads(block["text"]) == body
         else:
