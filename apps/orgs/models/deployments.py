@@ -1,5 +1,7 @@
 """What runs and what was deployed: domains, previews and deployments of an application."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import F
 from django.utils import timezone
@@ -30,6 +32,10 @@ class Preview(Placed, Keyed):
         indexes = [
             models.Index("app", F("created_at").desc(), F("id").desc(), name="preview_newest"),
             models.Index("organization", F("created_at").desc(), F("id").desc(), name="preview_of"),
+            models.Index("organization", "status", F("created_at").desc(), F("id").desc(), name="preview_status_of"),
+            models.Index(
+                "organization", "pull_request_number", F("created_at").desc(), F("id").desc(), name="preview_number_of"
+            ),
             models.Index("within_project", F("created_at").desc(), F("id").desc(), name="preview_in_project"),
             models.Index("within_environment", F("created_at").desc(), F("id").desc(), name="preview_in_environment"),
         ]
@@ -130,3 +136,8 @@ class Deployment(Placed, Keyed):
 
     def __str__(self) -> str:
         return self.title
+
+    def save_base(self, *args: Any, **kwargs: Any) -> None:
+        # It stays so when the preview is gone.
+        self.is_preview = self.is_preview or self.preview_id is not None
+        super().save_base(*args, **kwargs)
