@@ -57,7 +57,8 @@ def equal(
     everywhere: QuerySet[Any], column: str, value: str | int, order: tuple[str, ...], *ordered_in: str
 ) -> Condition:
     """A column with this value. An index has the organization's rows, `everywhere`, by it in the list's order."""
-    rows = Q(**{column: value})
+    # Not `=`: of a boolean Django would write the column alone, and SQLite finds that in no index.
+    rows = Q(**{f"{column}__in": [value]})
     found = everywhere.filter(rows).order_by(*order).values_list("id", flat=True)
     return Condition(rows, found, frozenset(ordered_in or {ORGANIZATION}))
 
