@@ -1,5 +1,6 @@
 """The lists of what belongs to applications: of one application, a project, an environment or a whole organization."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.utils import timezone
 
 from apps.orgs.health import certificate_status
 from apps.orgs.models import Deployment, Domain, EdgeFact, EnvVarName, Preview
-from apps.orgs.narrowing import APPLICATION, ORGANIZATION, Condition, Place, equal, rows_in
+from apps.orgs.narrowing import APPLICATION, ENVIRONMENT, ORGANIZATION, PROJECT, Condition, Place, equal, rows_in
 from apps.orgs.overview import visible_apps
 from apps.orgs.rows import Row, Rows
 from apps.orgs.text import fold
@@ -81,7 +82,7 @@ def deployments(
     if status is not None:
         conditions.append(equal(everywhere, "status", status, NEWEST_FIRST, ORGANIZATION, APPLICATION))
     if target is not None:
-        conditions.append(equal(everywhere, "is_preview", target == "preview", NEWEST_FIRST))
+        conditions.append(_target(everywhere, is_preview=target == "preview"))
     return Rows(
         rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS),
         order=NEWEST_FIRST,
@@ -112,6 +113,16 @@ def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows
         finish=_finish_variables,
         extra={"skippedCount": _skipped(place)},
     )
+
+
+def _target(everywhere: QuerySet[Any], *, is_preview: bool) -> Condition:
+    if not is_preview:
+        return equal(everywhere, "is_preview", False, NEWEST_FIRST)
+    # Twice: the column alone is the condition of the places' indexes.
+    previews = everywhere.filter(is_preview=True)
+    places = (ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION)
+    condition = equal(previews, "is_preview", True, NEWEST_FIRST, *places)
+    return replace(condition, rows=condition.rows & Q(is_preview=True))
 
 
 def _commit(everywhere: QuerySet[Any], prefix: str) -> Condition:

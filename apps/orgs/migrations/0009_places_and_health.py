@@ -317,6 +317,36 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["organization", "commit_sha"], name="deployment_commit_of"),
         ),
         migrations.AddIndex(
+            model_name="deployment",
+            index=models.Index(
+                models.F("app"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("is_preview", True)),
+                name="deployment_previewed",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="deployment",
+            index=models.Index(
+                models.F("within_project"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("is_preview", True)),
+                name="deployment_previewed_p",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="deployment",
+            index=models.Index(
+                models.F("within_environment"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("is_preview", True)),
+                name="deployment_previewed_e",
+            ),
+        ),
+        migrations.AddIndex(
             model_name="domain",
             index=models.Index(fields=["organization", "host", "path", "id"], name="domain_of"),
         ),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import CodePointField, id_field
@@ -132,6 +132,28 @@ class Deployment(Placed, Keyed):
                 "organization", "is_preview", F("created_at").desc(), F("id").desc(), name="deployment_target_of"
             ),
             models.Index(fields=["organization", "commit_sha"], name="deployment_commit_of"),
+            # Many a large place has none of them, which a walk would learn only at its end.
+            models.Index(
+                "app",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed",
+            ),
+            models.Index(
+                "within_project",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed_p",
+            ),
+            models.Index(
+                "within_environment",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed_e",
+            ),
         ]
 
     def __str__(self) -> str:
