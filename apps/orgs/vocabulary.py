@@ -20,6 +20,7 @@ CERTIFICATE_STATUSES = ["valid", "expiring", "expired", "invalid", "unknown"]
 CERTIFICATE_TYPES = Domain.CertificateType.values
 CONNECTION_TYPES = SourceConnection.Type.values
 DEPLOYMENT_STATUSES = Deployment.Status.values
+DEPLOYMENT_TARGETS = ["production", "preview"]
 DEPLOYMENT_TRIGGERS = Deployment.Trigger.values
 DNS_STATUSES = EdgeFact.DnsStatus.values
 ENTRY_TYPES = ["file", "directory", "symlink", "submodule"]

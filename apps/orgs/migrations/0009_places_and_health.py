@@ -233,6 +233,20 @@ class Migration(migrations.Migration):
             name="commit_sha",
             field=apps.orgs.models.fields.CodePointField(blank=True, max_length=64, null=True),
         ),
+        migrations.RemoveIndex(
+            model_name="app",
+            name="app_by_status",
+        ),
+        migrations.AddIndex(
+            model_name="app",
+            index=models.Index(fields=["organization", "status", "sort_key", "id"], name="app_by_status"),
+        ),
+        migrations.AddIndex(
+            model_name="app",
+            index=models.Index(
+                condition=models.Q(("names_skipped__gt", 0)), fields=["organization"], name="app_with_names_skipped"
+            ),
+        ),
         migrations.AddIndex(
             model_name="app",
             index=models.Index(fields=["organization", "branch", "sort_key", "id"], name="app_by_branch"),
@@ -303,6 +317,36 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["organization", "commit_sha"], name="deployment_commit_of"),
         ),
         migrations.AddIndex(
+            model_name="deployment",
+            index=models.Index(
+                models.F("app"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("is_preview", True)),
+                name="deployment_previewed",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="deployment",
+            index=models.Index(
+                models.F("within_project"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("is_preview", True)),
+                name="deployment_previewed_p",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="deployment",
+            index=models.Index(
+                models.F("within_environment"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                condition=models.Q(("is_preview", True)),
+                name="deployment_previewed_e",
+            ),
+        ),
+        migrations.AddIndex(
             model_name="domain",
             index=models.Index(fields=["organization", "host", "path", "id"], name="domain_of"),
         ),
@@ -330,6 +374,30 @@ class Migration(migrations.Migration):
             model_name="envvarname",
             index=models.Index(
                 fields=["within_environment", "sort_key", "scope", "id"], name="variable_in_environment"
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="envvarname",
+            index=models.Index(fields=["organization", "scope", "sort_key", "id"], name="variable_scope_of"),
+        ),
+        migrations.AddIndex(
+            model_name="preview",
+            index=models.Index(
+                models.F("organization"),
+                models.F("status"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                name="preview_status_of",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="preview",
+            index=models.Index(
+                models.F("organization"),
+                models.F("pull_request_number"),
+                models.OrderBy(models.F("created_at"), descending=True),
+                models.OrderBy(models.F("id"), descending=True),
+                name="preview_number_of",
             ),
         ),
         migrations.AddIndex(

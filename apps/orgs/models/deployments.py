@@ -1,7 +1,9 @@
 """What runs and what was deployed: domains, previews and deployments of an application."""
 
+from typing import Any
+
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import CodePointField, IdentifierField, ProseField, WebAddressField, id_field
@@ -30,6 +32,10 @@ class Preview(Placed, Keyed):
         indexes = [
             models.Index("app", F("created_at").desc(), F("id").desc(), name="preview_newest"),
             models.Index("organization", F("created_at").desc(), F("id").desc(), name="preview_of"),
+            models.Index("organization", "status", F("created_at").desc(), F("id").desc(), name="preview_status_of"),
+            models.Index(
+                "organization", "pull_request_number", F("created_at").desc(), F("id").desc(), name="preview_number_of"
+            ),
             models.Index("within_project", F("created_at").desc(), F("id").desc(), name="preview_in_project"),
             models.Index("within_environment", F("created_at").desc(), F("id").desc(), name="preview_in_environment"),
         ]
@@ -126,7 +132,34 @@ class Deployment(Placed, Keyed):
                 "organization", "is_preview", F("created_at").desc(), F("id").desc(), name="deployment_target_of"
             ),
             models.Index(fields=["organization", "commit_sha"], name="deployment_commit_of"),
+            # Many a large place has none of them, which a walk would learn only at its end.
+            models.Index(
+                "app",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed",
+            ),
+            models.Index(
+                "within_project",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed_p",
+            ),
+            models.Index(
+                "within_environment",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed_e",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.title
+
+    def save_base(self, *args: Any, **kwargs: Any) -> None:
+        # It stays so when the preview is gone.
+        self.is_preview = self.is_preview or self.preview_id is not None
+        super().save_base(*args, **kwargs)

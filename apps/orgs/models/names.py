@@ -52,6 +52,7 @@ class EnvVarName(Placed, Named, Owned):
         ]
         indexes = [
             models.Index(fields=["organization", "sort_key", "scope", "id"], name="variable_of"),
+            models.Index(fields=["organization", "scope", "sort_key", "id"], name="variable_scope_of"),
             models.Index(fields=["within_project", "sort_key", "scope", "id"], name="variable_in_project"),
             models.Index(fields=["within_environment", "sort_key", "scope", "id"], name="variable_in_environment"),
             models.Index(fields=["platform"], name="variable_of_platform"),

@@ -4,7 +4,7 @@ from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import APP_KINDS, APP_STATUSES, SOURCE_TYPES
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import Choice, ChoiceInput, Id, IdInput, SearchInput, Text, Time, Url
+from apps.tools.fields import Choice, ChoiceInput, Id, IdInput, SearchInput, Text, TextInput, Time, Url
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
@@ -85,6 +85,7 @@ class ListApps(ListTool):
         projectId = IdInput("prj", "a project", required=False, default=None)
         environmentId = IdInput("env", "an environment", required=False, default=None)
         status = ChoiceInput(APP_STATUSES)
+        branch = TextInput(required=False, default=None, min_length=1, max_length=255)
         query = SearchInput("name, slug, description or repository")
 
     item = AppShape
