@@ -75,7 +75,9 @@ class Membership(Versioned):
 class Platform(Versioned):
     """A deployment system or a manifest: each synced row names its platform."""
 
-    uncounted = frozenset({"last_sync_at", "sync_period", "detail_period", "deletions_confirmed_at"})
+    uncounted = frozenset(
+        {"last_sync_at", "sync_period", "detail_period", "deletions_confirmed_at", "as_of", "stale_after"}
+    )
 
     class Kind(models.TextChoices):
         DOKPLOY = "dokploy"
@@ -98,6 +100,12 @@ class Platform(Versioned):
         null=True, editable=False, help_text="Seconds in which every application is read whole, where that is longer."
     )
     last_sync_at = models.DateTimeField(null=True, editable=False)
+    as_of = models.DateTimeField(
+        null=True, editable=False, help_text="Of when a manifest's facts are, where it says so: they go stale by it."
+    )
+    stale_after = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Seconds after that until they are too old to rely on."
+    )
     deletions_confirmed_at = models.DateTimeField(
         null=True, editable=False, help_text="When somebody last agreed that many applications be hidden."
     )
