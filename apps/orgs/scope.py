@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
 from apps.orgs.app_scope import AppScope
 from apps.orgs.models import (
@@ -23,6 +24,7 @@ from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
+from apps.orgs.timetables import Clock, only_with_health, with_health
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,23 @@ class OrgScope:
             raise Missing("application")
         return AppScope(self.organization_id, row)
 
-    def apps(self, *, project_id: str | None, environment_id: str | None, status: str | None, query: str) -> Rows:
-        """Applications by name. Raises Missing for a project or an environment that is not there."""
-        apps = visible_apps(self.organization_id)
+    def apps(
+        self,
+        *,
+        project_id: str | None,
+        environment_id: str | None,
+        status: str | None,
+        query: str,
+        health: str | None = None,
+    ) -> Rows:
+        """Applications by name, each with its health. `health` may be `unhealthy`: degraded or down.
+
+        Raises Missing for a project or an environment that is not there.
+        """
+        clock = Clock.of(self.organization_id, timezone.now())
+        apps = with_health(visible_apps(self.organization_id), clock)
+        if health is not None:
+            apps = only_with_health(apps, clock, UNHEALTHY if health == "unhealthy" else (health,))
         if project_id is not None:
             apps = apps.filter(project_id=self._existing(Project, project_id, "project"))
         if environment_id is not None:
@@ -151,10 +167,12 @@ def _split_tags(templates: list[Row]) -> None:
 
 # Of one project. With names of every length so many still fit on a page.
 MAX_ENVIRONMENTS_SHOWN = 64
+UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
-    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key",
+    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key", "health",
+    "health_reason",
 )  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (

@@ -1,12 +1,15 @@
 """Organizations, who belongs to them, and the sources that their rows come from."""
 
+from typing import Any, ClassVar
+
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
 from apps.orgs.models.fields import id_field
-from apps.orgs.models.versioned import Versioned
+from apps.orgs.models.judged import JudgedBy, JudgedByQuerySet
+from apps.orgs.models.versioned import Versioned, VersionedQuerySet
 
 SLUG = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", "Use lowercase letters, digits and hyphens.")
 
@@ -72,7 +75,11 @@ class Membership(Versioned):
         return f"{self.user} in {self.organization}"
 
 
-class Platform(Versioned):
+class PlatformQuerySet(JudgedByQuerySet, VersionedQuerySet):  # type: ignore[override]  # of as_manager: each has its own
+    pass
+
+
+class Platform(JudgedBy, Versioned):
     """A deployment system or a manifest: each synced row names its platform."""
 
     uncounted = frozenset(
@@ -110,6 +117,8 @@ class Platform(Versioned):
         null=True, editable=False, help_text="When somebody last agreed that many applications be hidden."
     )
     last_sync_status = models.CharField(max_length=5, choices=SyncStatus, default=SyncStatus.NEVER, editable=False)
+
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(PlatformQuerySet)()  # type: ignore[assignment]
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "kind", "name"], name="platform_named_once")]

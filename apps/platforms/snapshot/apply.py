@@ -11,6 +11,7 @@ from django.db.models import Min, Q
 from django.utils import timezone
 
 from apps.orgs.models import App, Organization, Platform, Project
+from apps.orgs.models.judged import judging_once
 from apps.orgs.versions import raise_data_version, raising_oneself
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Time
@@ -118,6 +119,7 @@ def _lock(platform: Platform) -> Platform:
     return Platform.objects.select_for_update(no_key=True).get(pk=platform.pk)
 
 
+@judging_once()
 def _apply_rows(platform: Platform, snapshot: base.Snapshot, gone: Leaving, now: datetime) -> dict[str, Changes]:
     """By collection, what was written."""
     builder = Builder(platform, now)
