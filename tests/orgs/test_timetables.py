@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from io import StringIO
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from django.apps import apps
+from django.core.management import call_command
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -365,6 +368,55 @@ def test_nobody_has_to_work_for_time_to_pass(acme: Fill, at: At) -> None:
         every = assert_all_agree(organization)
         told.append((every[app.pk][0], every[run.pk][0]))
     assert told == [("healthy", "degraded")] * 2 + [("unknown", "unknown")] * 2
+
+
+MANIFEST = """
+projects:
+  - key: p
+    name: P
+    apps:
+      - key: web
+        name: Web
+        source: {type: upload}
+        runtime: {desired: 1, running: 1}
+        deployments: [{key: d, title: D, status: succeeded, createdAt: 2026-03-01T11:00:00Z, author: ann}]
+        domains: [{key: w, host: w.example.com, edge: {checkedAt: 2026-03-01T11:00:00Z, reachable: true}}]
+"""
+
+
+def synced(acme: Fill, folder: Path, head: str) -> str:
+    """The id of the application that the manifest tells of."""
+    file = folder / "manifest.yaml"
+    file.write_text(f"version: 1\n{head}{MANIFEST}")
+    call_command("sync_manifest", "acme", str(file), stdout=StringIO())
+    return App.objects.get(organization=acme.organization, external_id="web").pk
+
+
+def test_a_manifests_facts_go_stale_by_its_own_date(acme: Fill, at: At, tmp_path: Path) -> None:
+    app = synced(acme, tmp_path, "asOf: 2026-03-01T11:30:00Z\nstaleAfter: 3600\n")
+    told = []
+    for minutes in (0, 30, 31):
+        at.now = START + timedelta(minutes=minutes)
+        told.append(assert_all_agree(acme.organization)[app][0])
+    health = OrgScope(acme.organization.pk, None).app(app).health()
+    assert told == ["healthy", "healthy", "unknown"]
+    assert health.edge["is_stale"]
+    assert OrgScope(acme.organization.pk, None).overview().platform["is_stale"]
+    assert health.runtime is not None
+    assert health.runtime["checked_at"] == START - timedelta(minutes=30)
+    before = stored()
+    synced(acme, tmp_path, "asOf: 2026-03-01T12:20:00Z\n")  # nothing but its date is new
+    assert stored() == before
+    assert assert_all_agree(acme.organization)[app][0] == "healthy"
+    at.now = START + timedelta(days=1, minutes=21)
+    assert assert_all_agree(acme.organization)[app][0] == "unknown"
+
+
+def test_without_a_date_a_manifests_facts_do_not_age(acme: Fill, at: At, tmp_path: Path) -> None:
+    app = synced(acme, tmp_path, "")
+    at.now = START + timedelta(days=999)
+    assert assert_all_agree(acme.organization)[app][0] == "healthy"
+    assert Deployment.objects.get(app=app).author == "ann"
 
 
 def test_another_organizations_applications_are_never_found(acme: Fill, rival: Fill, at: At) -> None:

@@ -152,7 +152,7 @@ class GetAppHealth(Tool):
                         "message": "Cannot find module './checkout'",
                     },
                 ],
-                "checkedAt": "2026-06-01T12:00:00.000Z",
+                "checkedAt": "2026-05-31T23:57:00.000Z",
             },
             "syncedAt": "2026-06-01T12:00:00.000Z",
         },

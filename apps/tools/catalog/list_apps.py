@@ -42,7 +42,7 @@ class AppShape(Shape):
 class ListApps(ListTool):
     """List applications and compose stacks by name, with health, status, source and addresses.
 
-    `status` is the platform's, of the last deployment, not health.
+    `status` is the platform's, of the last deployment, not health. `health` may be `unhealthy`: degraded, or worse.
     """
 
     scope = "apps:read"
@@ -88,7 +88,7 @@ class ListApps(ListTool):
         projectId = IdInput("prj", "a project", required=False, default=None)
         environmentId = IdInput("env", "an environment", required=False, default=None)
         status = ChoiceInput(APP_STATUSES)
-        health = ChoiceInput(HEALTH_FILTERS, "unhealthy: degraded or down.")
+        health = ChoiceInput(HEALTH_FILTERS)
         query = SearchInput("name, slug, description or repository")
 
     item = AppShape
