@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
 from apps.orgs import lists
 from apps.orgs.app_scope import AppScope
@@ -27,6 +28,7 @@ from apps.orgs.narrowing import equal, existing_project, place_of, rows_in
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
+from apps.orgs.timetables import Clock, only_with_health, with_health
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,13 @@ class OrgScope:
         environment_id: str | None = None,
         status: str | None = None,
         branch: str | None = None,
+        health: str | None = None,
         query: str = "",
     ) -> Rows:
-        """Applications by name. Raises Missing for a project or an environment that is not there."""
+        """Applications by name, each with its health. `health` may be `unhealthy`: degraded or down.
+
+        Raises Missing for a project or an environment that is not there.
+        """
         place = place_of(self.organization_id, project_id=project_id, environment_id=environment_id)
         everywhere = App.objects.filter(organization_id=self.organization_id)
         conditions = [
@@ -60,7 +66,10 @@ class OrgScope:
             for column, value in (("status", status), ("branch", branch))
             if value is not None
         ]
-        apps = rows_in(_search(App.objects.all(), query), place, *conditions)
+        clock = Clock.of(self.organization_id, timezone.now())
+        apps = with_health(rows_in(_search(App.objects.all(), query), place, *conditions), clock)
+        if health is not None:
+            apps = only_with_health(apps, clock, UNHEALTHY if health == "unhealthy" else (health,))
         return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
 
     def domains(
@@ -195,10 +204,12 @@ def _split_tags(templates: list[Row]) -> None:
 
 # Of one project. With names of every length so many still fit on a page.
 MAX_ENVIRONMENTS_SHOWN = 64
+UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
-    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key",
+    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key", "health",
+    "health_reason",
 )  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (

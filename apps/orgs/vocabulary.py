@@ -27,6 +27,7 @@ ENTRY_TYPES = ["file", "directory", "symlink", "submodule"]
 FILE_ENCODINGS = ["utf-8", "base64"]
 EDGE_STATUSES = ["up", "degraded", "down", "unknown"]
 HEALTH_LEVELS = ["healthy", "degraded", "down", "deploying", "unknown"]
+HEALTH_FILTERS = [*HEALTH_LEVELS, "unhealthy"]
 MEMBERSHIP_ROLES = Membership.Role.values
 PLATFORM_KINDS = Platform.Kind.values
 SECRET_SCOPES = OrgSecretName.Scope.values

@@ -25,6 +25,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "period",
+                    models.PositiveIntegerField(
+                        help_text=(
+                            "That sync is recent for three times so many seconds. Null: as a manifest says itself."
+                        ),
+                        null=True,
+                    ),
+                ),
+                (
                     "level_1",
                     models.CharField(
                         choices=[
@@ -108,6 +117,22 @@ class Migration(migrations.Migration):
         migrations.RemoveIndex(
             model_name="preview",
             name="preview_of",
+        ),
+        migrations.AddField(
+            model_name="platform",
+            name="as_of",
+            field=models.DateTimeField(
+                editable=False,
+                help_text="Of when a manifest's facts are, where it says so: they go stale by it.",
+                null=True,
+            ),
+        ),
+        migrations.AddField(
+            model_name="platform",
+            name="stale_after",
+            field=models.PositiveIntegerField(
+                editable=False, help_text="Seconds after that until they are too old to rely on.", null=True
+            ),
         ),
         migrations.AddField(
             model_name="deployment",
@@ -441,26 +466,44 @@ class Migration(migrations.Migration):
                 db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="orgs.organization"
             ),
         ),
+        migrations.AddField(
+            model_name="healthtimetable",
+            name="platform",
+            field=models.ForeignKey(
+                db_index=False,
+                help_text="Whose last good sync its facts are as old as. Null where it holds always.",
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="+",
+                to="orgs.platform",
+            ),
+        ),
         migrations.AddIndex(
             model_name="healthtimetable",
-            index=models.Index(fields=["organization", "level_1"], name="health_first"),
+            index=models.Index(fields=["organization", "holds", "level_1", "until_1"], name="health_first"),
         ),
         migrations.AddIndex(
             model_name="healthtimetable",
             index=models.Index(
-                condition=models.Q(("level_2__isnull", False)), fields=["organization", "level_2"], name="health_second"
+                condition=models.Q(("level_2__isnull", False)),
+                fields=["organization", "holds", "level_2", "until_1"],
+                name="health_second",
             ),
         ),
         migrations.AddIndex(
             model_name="healthtimetable",
             index=models.Index(
-                condition=models.Q(("level_3__isnull", False)), fields=["organization", "level_3"], name="health_third"
+                condition=models.Q(("level_3__isnull", False)),
+                fields=["organization", "holds", "level_3", "until_2"],
+                name="health_third",
             ),
         ),
         migrations.AddIndex(
             model_name="healthtimetable",
             index=models.Index(
-                condition=models.Q(("level_4__isnull", False)), fields=["organization", "level_4"], name="health_fourth"
+                condition=models.Q(("level_4__isnull", False)),
+                fields=["organization", "holds", "level_4", "until_3"],
+                name="health_fourth",
             ),
         ),
         migrations.AddConstraint(

@@ -1,19 +1,31 @@
 """What runs and what was deployed: domains, previews and deployments of an application."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import CodePointField, IdentifierField, ProseField, WebAddressField, id_field
+from apps.orgs.models.judged import Judged, JudgedQuerySet
 from apps.orgs.models.owned import Keyed, keyed_constraint
-from apps.orgs.models.placed import Placed
+from apps.orgs.models.placed import Placed, PlacedQuerySet
 from apps.orgs.models.projects import App, Status
 
 
-class Preview(Placed, Keyed):
-    """A copy of an application that runs one pull request."""
+class JudgedPlacedQuerySet(JudgedQuerySet, PlacedQuerySet):  # type: ignore[override]  # of as_manager: each has its own
+    pass
+
+
+class JudgedPlaced(Judged, Placed, Keyed):
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(JudgedPlacedQuerySet)()  # type: ignore[assignment]
+
+    class Meta:
+        abstract = True
+
+
+class Preview(JudgedPlaced):
+    """A copy of an application that runs one pull request. With it its domains' link to it goes."""
 
     id = id_field("prv")
     app = models.ForeignKey(App, models.CASCADE, related_name="previews", db_index=False)
@@ -44,8 +56,10 @@ class Preview(Placed, Keyed):
         return self.branch
 
 
-class Domain(Placed, Keyed):
+class Domain(JudgedPlaced):
     """A host and path under which an application (or one of its previews) answers."""
+
+    judged = frozenset({"app", "host", "path", "preview", "is_enabled"})
 
     class CertificateType(models.TextChoices):
         LETSENCRYPT = "letsencrypt"
@@ -77,8 +91,10 @@ class Domain(Placed, Keyed):
         return f"{self.host}{self.path}"
 
 
-class Deployment(Placed, Keyed):
+class Deployment(JudgedPlaced):
     """One attempt to bring a version of an application (or of a preview) out. Kept while its application exists."""
+
+    judged = frozenset({"app", "is_preview", "status", "created_at"})
 
     class Status(models.TextChoices):
         QUEUED = "queued"

@@ -8,6 +8,7 @@ from django.db import models
 
 from apps.orgs.models.deployments import Domain
 from apps.orgs.models.fields import ProseField
+from apps.orgs.models.judged import Judged
 from apps.orgs.models.owned import Owned
 from apps.orgs.models.projects import App
 
@@ -25,8 +26,16 @@ class Fact(Owned):
         abstract = True
 
 
-class EdgeFact(Fact):
+class EdgeFact(Judged, Fact):
     """The last outside check of one domain. Latencies are in milliseconds."""
+
+    judged = frozenset(
+        {
+            "platform", "period", "checked_at", "reachable", "http_status", "dns_status", "tls_not_after",
+            "tls_is_valid",
+        }
+    )  # fmt: skip
+    judged_app = "domain__app_id"
 
     class DnsStatus(models.TextChoices):
         RESOLVES = "resolves"
@@ -103,8 +112,10 @@ class EdgeStatistics(Fact):
         return f"Edge statistics of {self.app}"
 
 
-class RuntimeFact(Fact):
+class RuntimeFact(Judged, Fact):
     """What the platform says is running of one application. Without a row it says nothing."""
+
+    judged = frozenset({"platform", "period", "checked_at", "desired_replicas", "running_replicas"})
 
     app = models.OneToOneField(App, models.CASCADE, primary_key=True, related_name="runtime")
     checked_at = models.DateTimeField(null=True)

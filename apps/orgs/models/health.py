@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from apps.orgs.models.organizations import Organization
+from apps.orgs.models.organizations import Organization, Platform
 from apps.orgs.models.projects import App
 
 
@@ -28,6 +28,13 @@ class HealthTimetable(models.Model):
     app = models.ForeignKey(App, models.CASCADE, related_name="timetables", db_index=False)
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="+", db_index=False)
     holds = models.CharField(max_length=8, choices=Holds, default=Holds.ALWAYS)
+    platform = models.ForeignKey(
+        Platform, models.CASCADE, null=True, related_name="+", db_index=False,
+        help_text="Whose last good sync its facts are as old as. Null where it holds always.",
+    )  # fmt: skip
+    period = models.PositiveIntegerField(
+        null=True, help_text="That sync is recent for three times so many seconds. Null: as a manifest says itself."
+    )
     level_1 = models.CharField(max_length=9, choices=Level)
     reason_1 = models.CharField(max_length=500, null=True)
     until_1 = models.DateTimeField(help_text="Far in the future where the step has no end.")
@@ -43,16 +50,23 @@ class HealthTimetable(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["app", "holds"], name="health_timetable_once")]
+        # A step holds from the end of the one before: so an index tells those that hold now from those that will.
         indexes = [
-            models.Index(fields=["organization", "level_1"], name="health_first"),
+            models.Index(fields=["organization", "holds", "level_1", "until_1"], name="health_first"),
             models.Index(
-                fields=["organization", "level_2"], condition=models.Q(level_2__isnull=False), name="health_second"
+                fields=["organization", "holds", "level_2", "until_1"],
+                condition=models.Q(level_2__isnull=False),
+                name="health_second",
             ),
             models.Index(
-                fields=["organization", "level_3"], condition=models.Q(level_3__isnull=False), name="health_third"
+                fields=["organization", "holds", "level_3", "until_2"],
+                condition=models.Q(level_3__isnull=False),
+                name="health_third",
             ),
             models.Index(
-                fields=["organization", "level_4"], condition=models.Q(level_4__isnull=False), name="health_fourth"
+                fields=["organization", "holds", "level_4", "until_3"],
+                condition=models.Q(level_4__isnull=False),
+                name="health_fourth",
             ),
         ]
 

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import IdentifierField, ProseField, SearchKeyField, SortKeyField, WebAddressField, id_field
+from apps.orgs.models.judged import Judged, JudgedQuerySet
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Keyed, keyed_constraint
 from apps.orgs.models.placed import MovingQuerySet, move
@@ -82,9 +83,15 @@ class Environment(Named, Keyed):
         ]
 
 
-class App(Named, Keyed):
+class AppQuerySet(JudgedQuerySet, MovingQuerySet):  # type: ignore[override]  # of as_manager: each has its own
+    pass
+
+
+class App(Judged, Named, Keyed):
     """An application or a compose stack. One that is hidden may have no project: its own may be gone for good."""
 
+    judged = frozenset({"status"})
+    judged_app = "pk"
     uncounted = frozenset({"detail_read_at"})
 
     class Kind(models.TextChoices):
@@ -130,7 +137,7 @@ class App(Named, Keyed):
         null=True, editable=False, help_text="When a complete reading no longer had it. It is kept for seven days."
     )
 
-    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(MovingQuerySet)()
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(AppQuerySet)()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "application"
