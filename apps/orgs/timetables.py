@@ -217,8 +217,10 @@ def only_with_health(rows: QuerySet[Any], clock: Clock, levels: Sequence[str]) -
     """
     few = list(_candidates(clock, levels)[: FEW + 1])
     if len(few) <= FEW:
-        rows = rows.filter(pk__in=few)
-    return rows.filter(health__in=levels)
+        return rows.filter(pk__in=few, health__in=levels)
+    # Said by the others: PostgreSQL takes that one expression has a value for rare, and would sort all applications.
+    others = [level for level in HealthTimetable.Level.values if level not in levels]
+    return rows.filter(health__isnull=False).exclude(health__in=others)
 
 
 def _candidates(clock: Clock, levels: Sequence[str]) -> QuerySet[Any]:
