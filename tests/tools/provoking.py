@@ -93,6 +93,11 @@ def modern(method: str = "tools/list", params: Any = None, **headers: Any) -> Ca
     return lambda w, *_: w.mcp.send(method, params, **headers)
 
 
+def first_page(w: World) -> Any:
+    uri = w.rpc(method="resources/list").json()["result"]["resources"][0]["uri"]
+    return w.rpc(method="resources/read", params={"uri": uri})
+
+
 LIST_APPS, FINE = tool("list_apps"), body(b"{}")
 
 

@@ -33,6 +33,7 @@ from tests.tools.provoking import (
     cut_off,
     damaged,
     failing,
+    first_page,
     get,
     in_a_clone,
     later,
@@ -64,6 +65,7 @@ NO_REPAIR = {
     "Something went wrong here. Quote the request id when you report it.",
     "Ask {…}: over plain http, others can read what is sent here.",
     "There is nothing at this path. See /api/v1/openapi.json.",
+    "Too many searches. Wait a little.",  # on a page, which people read
 }
 
 
@@ -96,6 +98,7 @@ ROWS = [
     Row("Write a time with its offset, such as 2026-01-31T12:00:00Z.", lambda w: w.call("list_deployments", applicationId=w.app, since="yesterday"), lambda w: w.call("list_deployments", applicationId=w.app, since="2026-01-31T12:00:00Z")),
     Row("until lies before since: exchange them.", lambda w: w.call("list_deployments", applicationId=w.app, since="2026-01-31T12:00:00Z", until="2026-01-01T12:00:00Z"), lambda w: w.call("list_deployments", applicationId=w.app, until="2026-01-31T12:00:00Z", since="2026-01-01T12:00:00Z")),
     Row("Give offset, or startLine and lines, not both: leave offset out to read by lines.", get(offset=0, lines=1), get(lines=1)),
+    Row("Write 7 to 64 hexadecimal digits.", tool("list_deployments", commitSha="not a sha"), tool("list_deployments", commitSha="0a1b2c3")),
     # Ids and cursors
     Row("There is no such {…}: {…} tells ids.", tool("list_apps", projectId="prj_" + NOBODYS), lambda w, _, teller: w.call("list_apps", projectId=w.api(teller)["items"][0]["id"])),
     Row("There is no such {…}: {…} tells ids. The one of this name is {…}.", named, lambda w, _kind, _teller, found: w.call("get_app_health", applicationId=found)),
@@ -161,6 +164,10 @@ ROWS = [
     Row("There is no tool of this name. There are {…}.", rpc(method="tools/call", params={"name": "x"}), lambda w, names: w.rpc(method="tools/call", params={"name": names.split(", ")[0]})),
     Row("arguments must be an object.", rpc(method="tools/call", params={"name": "get_account", "arguments": 7}), rpc(method="tools/call", params={"name": "get_account", "arguments": {}})),
     Row("There is one page of tools, and no cursor leads on: leave cursor out.", rpc(params={"cursor": "x"}), rpc(params={})),
+    Row("cursor must be a string.", rpc(method="resources/list", params={"cursor": 7}), rpc(method="resources/list")),
+    Row("Pass nextCursor of resources/list as cursor, or none to begin.", rpc(method="resources/list", params={"cursor": "x"}), rpc(method="resources/list")),
+    Row("params.uri must be a string.", rpc(method="resources/read"), first_page),
+    Row("There is no such page. See resources/list, or search_docs.", rpc(method="resources/read", params={"uri": "x"}), first_page),
     Row("params.protocolVersion must be a string.", rpc(method="initialize", params={"capabilities": {}}), rpc(method="initialize", params={"protocolVersion": HANDSHAKE[0]})),
     Row("params._meta must have io.modelcontextprotocol/protocolVersion.", modern(params={"_meta": {}}), modern()),
     Row("params._meta must have io.modelcontextprotocol/clientCapabilities.", modern(params={"_meta": {"io.modelcontextprotocol/protocolVersion": MODERN}}), modern(params={"_meta": meta()})),
