@@ -86,16 +86,12 @@ def fill_app(app: App, chance: Random) -> None:
         for preview in [chance.choice([None, None, *previews]) for _ in range(12)]
     )  # fmt: skip
     for path in ("/", "/x", "/y"):
-        domain = make(Domain, organization, app=app, host=chance.choice(["a.example", "b.example"]), path=path)
+        host = chance.choice(["a.example", "b.example"])
+        domain = make(Domain, organization, app=app, host=host, path=path, https=True)
         if chance.random() < 0.8:
             make_edge(domain, tls_not_after=chance.choice([*DAYS, None]))
     for scope in ("app", "build"):
         make(EnvVarName, organization, app=app, name=chance.choice(NAMES), scope=scope)
-
-
-@pytest.fixture(autouse=True)
-def _https(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Domain._meta.get_field("https"), "default", True)
 
 
 # What each filter leaves of a row, told in Python

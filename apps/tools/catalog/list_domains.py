@@ -40,7 +40,7 @@ class ListDomains(ListTool):
     scope = "apps:read"
 
     example = Example(
-        input={"certificateExpiresBefore": "2026-07-01T00:00:00Z", "limit": 1},
+        input={"host": "harbour.example"},
         output={
             "items": [
                 {
@@ -63,7 +63,7 @@ class ListDomains(ListTool):
                     "createdAt": "2025-09-10T13:10:00.000Z",
                 }
             ],
-            "nextCursor": "FibxwTocTZm8…",
+            "nextCursor": None,
             "syncedAt": "2026-06-01T12:00:00.000Z",
         },
     )
