@@ -347,7 +347,7 @@ def fill_twice(acme: Fill) -> None:
         app = make_app(acme.project, f"{number}", branch="main", environment=acme.environment)
         make(Preview, acme.organization, app=app, branch="x", pull_request_number=1)
         make(Deployment, acme.organization, app=app, title="x", commit_sha=COMMITS[0], branch="main")
-        make_edge(make(Domain, acme.organization, app=app, host="a.example"), tls_not_after=START)
+        make_edge(make(Domain, acme.organization, app=app, host="a.example", https=True), tls_not_after=START)
         make(EnvVarName, acme.organization, app=app, name="A", scope="app")
 
 
