@@ -60,7 +60,7 @@ def test_another_organizations_project_is_not_found(api: Api, rival: Fill) -> No
 QUERY = '''\
     def environments(self, *, project_id: str) -> Rows:
         """A project's environments by name. Raises Missing("project")."""
-        rows = Environment.objects.filter(project_id=self._existing(Project, project_id, "project"))
+        rows = Environment.objects.filter(project_id=existing_project(self.organization_id, project_id))
         return Rows(rows.values(*ENVIRONMENT_COLUMNS), order=("sort_key", "id"))
 
 '''

@@ -48,6 +48,8 @@ except OSError:
     raise ImproperlyConfigured("DATA_DIR names a folder that cannot be made.") from None
 DOCS_DIRS = env.paths("DOCS_DIRS", BASE_DIR / "docs")
 DOCS_BASE_URL = env.url("DOCS_BASE_URL")
+OWN_DOCS = BASE_DIR / "docs"  # these pages are everybody's; those of other folders only with DOCS_PUBLIC
+DOCS_PUBLIC = env.choice("DOCS_PUBLIC", ("on", "off"), default="off") == "on"
 
 DATABASES = {"default": database.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
 

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from apps.oauthmcp import metadata
-from apps.tools import views
+from apps.tools import docs_pages, views
 from apps.tools.http import ToolViewSet
 from apps.tools.mcp.door import McpView
 from apps.web import errors
@@ -13,6 +13,9 @@ from config.openapi import openapi
 
 urlpatterns = [
     path("", views.home, name="home"),
+    re_path(r"^docs/?\Z", docs_pages.contents, name="docs-contents"),
+    re_path(r"^docs/(?P<address>(?s:.+))\Z", docs_pages.page, name="docs-page"),
+    path("llms.txt", docs_pages.llms, name="llms"),
     path("api/v1/openapi.json", openapi, name="openapi"),
     path("api/v1/docs", views.docs, name="docs"),
     path("api/v1/docs/signed-in", views.signed_in, name="docs-signed-in"),

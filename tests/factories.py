@@ -25,6 +25,7 @@ from apps.orgs.models import (
     SourceConnection,
     Template,
 )
+from apps.orgs.models.judged import judging_once
 from apps.orgs.text import fold
 from apps.orgs.versions import raising_oneself
 
@@ -63,10 +64,11 @@ def fill(slug: str) -> Fill:
         statements: list[tuple[str, Any]] = []
 
         def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-            statements.append((sql, params))
+            if not sql.startswith(("BEGIN", "SAVEPOINT", "RELEASE")):  # of the case that came first
+                statements.append((sql, params))
             return execute(sql, params, many, context)
 
-        with connection.execute_wrapper(record), raising_oneself():
+        with connection.execute_wrapper(record), raising_oneself(), judging_once():
             made = _fill(slug)
         _recorded[slug] = statements, pickle.dumps(made)
         return made

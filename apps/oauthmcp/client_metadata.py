@@ -7,6 +7,7 @@ from apps.oauthmcp.models import GRANT_TYPES, Application
 from apps.oauthmcp.names import MAX_NAME, clean
 from apps.oauthmcp.redirects import MAX_LENGTH, NotAllowed, is_web_address, kind_of
 from apps.orgs.callers import SCOPES
+from apps.web.characters import prose
 
 MAX_REDIRECT_URIS = 10
 MAX_SCOPE = 1000
@@ -29,8 +30,8 @@ def read(metadata: dict[str, Any]) -> dict[str, Any]:
         "response_types": _narrowed(metadata, "response_types", RESPONSE_TYPES, needed="code"),
         "scope": _scope(metadata),
         **{name: _web_address(metadata, name) for name in WEB_ADDRESSES},
-        "software_id": _text(metadata, "software_id", MAX_SOFTWARE),
-        "software_version": _text(metadata, "software_version", MAX_SOFTWARE),
+        "software_id": prose(_text(metadata, "software_id", MAX_SOFTWARE) or ""),
+        "software_version": prose(_text(metadata, "software_version", MAX_SOFTWARE) or ""),
         "application_type": _choice(metadata, "application_type", APPLICATION_TYPES),
     }
     return {name: value for name, value in found.items() if value}

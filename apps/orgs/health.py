@@ -2,34 +2,99 @@
 
 A deploy status is not health: a service can have been deployed well and have died since. Without a fact that is
 recent enough, health is `unknown`. Bad news from one recent check counts; good news needs every check to be recent.
+
+An application's checks are one round, and become too old together. So, of what time alone changes, at most three
+moments matter: when the first certificate expires, when the round is too old, and when the word about instances is.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils import timezone
-
-from apps.orgs.models import Deployment, Status
-from apps.orgs.overview import is_stale
+from apps.orgs.models import Deployment, Platform, Status
+from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
 from apps.orgs.rows import Row
 
 EXPIRING = timedelta(days=21)
 CLIENT_ERROR, SERVER_ERROR = 400, 500
-MAX_SHOWN = 20
 MAX_NAME = 300
+TICK = timedelta(microseconds=1)  # what a database keeps: the first moment after one
 
 
 @dataclass(slots=True)
-class Health:
+class Verdict:
     """`level` is healthy, degraded, down, deploying or unknown; `reasons` are sentences."""
 
-    app: Row
-    last_deployment: Row | None
-    edge: dict[str, Any]
-    runtime: dict[str, Any] | None
-    level: str = "unknown"
-    reasons: list[str] = field(default_factory=list)
+    level: str
+    reasons: list[str]
+
+
+@dataclass(slots=True)
+class Check:
+    """What was seen of one domain. `is_old`: so long before the newest check that it says nothing any more."""
+
+    row: Row
+    name: str
+    is_known: bool
+    answers: bool
+    is_refused: bool
+    not_after: datetime | None
+    is_old: bool = False
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whatever the time."""
+        return self.is_known and (not self.answers or self.is_refused)
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.not_after is not None and self.not_after <= now
+
+    def is_good(self, now: datetime) -> bool:
+        return self.answers and not self.is_refused and not self.has_expired(now)
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is judged. Checks are recent up to `edge_until`, the runtime up to `runtime_until`.
+
+    `platform_id`: that of which some facts are as old as the last good sync, and recent as long as that is, up to
+    `until`; `edge_follows` and `runtime_follows` say which.
+    """
+
+    status: str
+    last_status: str | None
+    has_domains: bool = False
+    checks: list[Check] = field(default_factory=list)
+    edge_until: datetime = FOREVER
+    edge_follows: bool = False
+    runtime: Row | None = None
+    runtime_until: datetime = FOREVER
+    runtime_follows: bool = False
+    platform_id: int | None = None
+    period: int | None = None
+    until: datetime = FOREVER
+
+    def edge_is_stale(self, now: datetime) -> bool:
+        return now > (self.until if self.edge_follows else self.edge_until)
+
+    def runtime_is_stale(self, now: datetime) -> bool:
+        return now > (self.until if self.runtime_follows else self.runtime_until)
+
+    def changes_at(self) -> list[datetime]:
+        """When time alone may change the verdict's level or its first reason: at most three moments, in order."""
+        moments = [self._certificate_matters_at()]
+        if not self.edge_follows:
+            moments.append(self.edge_until + TICK if NEVER < self.edge_until < FOREVER else None)
+        if self.runtime is not None and not self.runtime_follows:
+            moments.append(self.runtime_until + TICK if NEVER < self.runtime_until < FOREVER else None)
+        return sorted({moment for moment in moments if moment is not None})
+
+    def _certificate_matters_at(self) -> datetime | None:
+        """Where a domain is in trouble already that one comes first, and others change nothing any more."""
+        recent = [check for check in self.checks if check.is_known and not check.is_old]
+        trouble = [check for check in recent if check.is_in_trouble]
+        return min((check.not_after for check in trouble[:1] or recent if check.not_after), default=None)
 
 
 def certificate_status(row: Row, now: datetime) -> str:
@@ -44,166 +109,172 @@ def certificate_status(row: Row, now: datetime) -> str:
     return "expiring" if not_after - now < EXPIRING else "valid"
 
 
-def health_of(app: Row, facts: Row | None, last_deployment: Row | None, domains: list[Row]) -> Health:
-    """Judges `app` (AppScope.COLUMNS) by its `facts` (APP_FACTS), and `domains` by the edge__* facts of each.
-
-    `period` of a domain is the number of seconds between two checks.
-    """
-    now = timezone.now()
-    checks = [_check(row, now) for row in domains if row["edge__checked_at"] is not None]
-    checks.sort(key=_is_good)  # those in trouble first, else as they came
-    runtime = _runtime(facts)
-    health = Health(app, last_deployment, _edge(facts, checks), runtime)
-    _judge(health, _recent_edge_status(checks), _runtime_status(runtime))
-    health.reasons += _deployment_reasons(health) + _runtime_reasons(runtime) + _edge_reasons(domains, checks)
-    return health
+# Rows → facts
 
 
-def _judge(health: Health, edge: str, runtime: str) -> None:
-    if health.app["status"] == Status.DEPLOYING:
-        health.level = "deploying"
-        health.reasons.append("A deployment is in progress.")
-    elif edge == runtime == "unknown":
-        health.level = "unknown"
-        health.reasons.append("Nothing recent is stored that tells whether it works; a deploy status is not health.")
-    elif "down" in (edge, runtime):
-        health.level = "down"
-    elif "degraded" in (edge, runtime) or _deployment_reasons(health):
-        health.level = "degraded"
-    else:
-        health.level = "healthy"
+def facts_of(app: Row, domains: Sequence[Row]) -> Facts:
+    """From an application's row with its runtime and `last_status`, and its domains with their edge__* facts."""
+    facts = Facts(app["status"], app["last_status"], bool(domains))
+    facts.checks = [_check(row) for row in domains if row["edge__checked_at"] is not None]
+    _add_runtime(facts, app)
+    _add_age_of_checks(facts)
+    return facts
 
 
-def _deployment_reasons(health: Health) -> list[str]:
-    if health.last_deployment is not None and health.last_deployment["status"] == Deployment.Status.FAILED:
+def _check(row: Row) -> Check:
+    reachable = row["edge__reachable"]
+    return Check(
+        row=row,
+        name=(row["host"] + row["path"].rstrip("/"))[:MAX_NAME],
+        is_known=reachable is not None,
+        answers=bool(reachable) and (row["edge__http_status"] or 0) < SERVER_ERROR,
+        is_refused=row["edge__tls_is_valid"] is False,
+        not_after=row["edge__tls_not_after"],
+    )
+
+
+def _add_runtime(facts: Facts, app: Row) -> None:
+    if app["runtime__app_id"] is None:
+        return
+    facts.runtime = app
+    at, period = app["runtime__checked_at"], app["runtime__period"]
+    is_told = app["runtime__platform_id"] is not None
+    if is_told and (app["runtime__platform__kind"] == Platform.Kind.MANIFEST or (at is None and period is not None)):
+        facts.runtime_follows = True
+        _follow(facts, app, "runtime", period)
+    elif period is not None:
+        facts.runtime_until = NEVER if at is None else at + timedelta(seconds=STALE_PERIODS * period)
+
+
+def _add_age_of_checks(facts: Facts) -> None:
+    rows = [check.row for check in facts.checks]
+    if not rows:
+        return
+    if all(row["edge__platform__kind"] == Platform.Kind.MANIFEST for row in rows):
+        facts.edge_follows = True
+        if not facts.runtime_follows:
+            _follow(facts, rows[0], "edge", None)
+        return
+    periods = [row["edge__period"] for row in rows if row["edge__period"] is not None]
+    if not periods:
+        return
+    newest, limit = max(row["edge__checked_at"] for row in rows), timedelta(seconds=STALE_PERIODS * min(periods))
+    facts.edge_until = newest + limit
+    for check in facts.checks:
+        check.is_old = newest - check.row["edge__checked_at"] > limit
+
+
+def _follow(facts: Facts, row: Row, fact: str, period: int | None) -> None:
+    columns = ("kind", "last_sync_at", "as_of", "stale_after")
+    platform = {column: row[f"{fact}__platform__{column}"] for column in columns}
+    facts.platform_id = row[f"{fact}__platform_id"]
+    facts.period = None if platform["kind"] == Platform.Kind.MANIFEST else period
+    facts.until = synced_until(platform, period)
+
+
+# The verdict
+
+
+def judge(facts: Facts, now: datetime) -> Verdict:
+    checks, is_edge_stale = in_order(facts.checks, now), facts.edge_is_stale(now)
+    recent = [] if is_edge_stale else [check for check in checks if not check.is_old]
+    edge = edge_status(recent, now)
+    if edge == "up" and len(recent) < len(checks):
+        edge = "unknown"
+    runtime, deployment = _runtime_status(facts, now), _deployment_reasons(facts)
+    level, reasons = _level(facts, edge, runtime, has_failed=bool(deployment))
+    reasons = reasons + deployment + _runtime_reasons(facts, now)
+    return Verdict(level, reasons + _edge_reasons(facts, checks, recent, now))
+
+
+def _level(facts: Facts, edge: str, runtime: str, *, has_failed: bool) -> tuple[str, list[str]]:
+    if facts.status == Status.DEPLOYING:
+        return "deploying", ["A deployment is in progress."]
+    if edge == runtime == "unknown":
+        return "unknown", ["Nothing recent is stored that tells whether it works; a deploy status is not health."]
+    if "down" in (edge, runtime):
+        return "down", []
+    return "degraded" if "degraded" in (edge, runtime) or has_failed else "healthy", []
+
+
+def _deployment_reasons(facts: Facts) -> list[str]:
+    if facts.last_status == Deployment.Status.FAILED:
         return ["The last deployment failed."]
-    return ["The platform says that it is in error."] if health.app["status"] == Status.ERROR else []
+    return ["The platform says that it is in error."] if facts.status == Status.ERROR else []
 
 
-# What was seen from outside
+def in_order(checks: Iterable[Check], now: datetime) -> list[Check]:
+    """Those in trouble first; then of those whose certificate has expired the first one; else as they came."""
+
+    def order(check: Check) -> tuple[Any, ...]:
+        if check.is_in_trouble:
+            return (0,)
+        return (1, check.not_after) if check.is_known and check.has_expired(now) else (2,)
+
+    return sorted(checks, key=order)
 
 
-def _check(row: Row, now: datetime) -> Row:
-    not_after = row["edge__tls_not_after"]
-    tls = None
-    if row["edge__tls_issuer"] is not None and not_after is not None:
-        tls = {"issuer": row["edge__tls_issuer"], "not_after": not_after, "days_left": (not_after - now).days}
-    return {
-        "host": row["host"],
-        "name": (row["host"] + row["path"].rstrip("/"))[:MAX_NAME],
-        "reachable": bool(row["edge__reachable"]),
-        "is_known": row["edge__reachable"] is not None,
-        "http_status": row["edge__http_status"],
-        "latency_ms": row["edge__latency_ms"],
-        "tls": tls,
-        "dns_status": row["edge__dns_status"],
-        "error": row["edge__error"],
-        "checked_at": row["edge__checked_at"],
-        "is_stale": is_stale(row["edge__checked_at"], row["period"]),
-        "certificate": certificate_status(row, now),
-        "not_after": not_after,
-    }
-
-
-def _edge(facts: Row | None, checks: list[Row]) -> dict[str, Any]:
-    return {
-        "status": _edge_status(checks),
-        "checked_at": min((check["checked_at"] for check in checks), default=None),
-        "is_stale": any(check["is_stale"] for check in checks),
-        "domains": checks[:MAX_SHOWN],
-        "uptime_24h": facts["edge_statistics__uptime_24h"] if facts else None,
-        "latency_p50_ms": facts["edge_statistics__latency_p50_ms"] if facts else None,
-        "latency_p95_ms": facts["edge_statistics__latency_p95_ms"] if facts else None,
-    }
-
-
-def _edge_status(checks: list[Row]) -> str:
-    checks = [check for check in checks if check["is_known"]]
+def edge_status(checks: list[Check], now: datetime) -> str:
+    """up, degraded, down or unknown."""
+    checks = [check for check in checks if check.is_known]
     if not checks:
         return "unknown"
-    if all(map(_is_good, checks)):
+    if all(check.is_good(now) for check in checks):
         return "up"
-    return "degraded" if any(map(_answers, checks)) else "down"
+    return "degraded" if any(check.answers for check in checks) else "down"
 
 
-def _recent_edge_status(checks: list[Row]) -> str:
-    recent = [check for check in checks if not check["is_stale"]]
-    status = _edge_status(recent)
-    return "unknown" if status == "up" and len(recent) < len(checks) else status
-
-
-def _answers(check: Row) -> bool:
-    return check["reachable"] and (check["http_status"] or 0) < SERVER_ERROR
-
-
-def _is_good(check: Row) -> bool:
-    return _answers(check) and check["certificate"] not in ("expired", "invalid")
-
-
-def _edge_reasons(domains: list[Row], checks: list[Row]) -> list[str]:
-    if not domains:
+def _edge_reasons(facts: Facts, checks: list[Check], recent: list[Check], now: datetime) -> list[str]:
+    if not facts.has_domains:
         return ["It has no domain to look at."]
     if not checks:
         return ["None of its domains has been looked at yet."]
     reasons = []
-    if any(check["is_stale"] for check in checks):
+    if len(recent) < len(checks):
         reasons.append("The last look at its domains is too old to rely on.")
-    elif _edge_status(checks) == "up":
+    elif edge_status(checks, now) == "up":
         reasons.append("Every domain that was looked at answered.")
-    for check in checks:
-        if not check["is_stale"]:
-            reasons += _check_reasons(check)
+    for check in recent:
+        reasons += _check_reasons(check, now)
     return reasons
 
 
-def _check_reasons(check: Row) -> list[str]:
-    reasons, name = [], check["name"]
-    if not check["is_known"]:
+def _check_reasons(check: Check, now: datetime) -> list[str]:
+    reasons, name, status = [], check.name, check.row["edge__http_status"]
+    if not check.is_known:
         reasons.append(f"{name} cannot be checked from outside, so nothing is known of it.")
-    elif not check["reachable"]:
-        why = ": its name does not resolve" if check["dns_status"] == "unresolved" else ""
+    elif not check.row["edge__reachable"]:
+        why = ": its name does not resolve" if check.row["edge__dns_status"] == "unresolved" else ""
         reasons.append(f"{name} did not answer{why}.")
-    elif (check["http_status"] or 0) >= CLIENT_ERROR:
+    elif (status or 0) >= CLIENT_ERROR:
         # Under 500 this is no trouble by itself: much that works answers 401 or 404 at its root.
-        reasons.append(f"{name} answered with status {check['http_status']}.")
-    match check["certificate"]:
+        reasons.append(f"{name} answered with status {status}.")
+    match certificate_status(check.row, now):
         case "expired":
             reasons.append(f"The certificate of {name} has expired.")
         case "invalid":
             reasons.append(f"The certificate of {name} is invalid: browsers refuse it.")
         case "expiring":
-            reasons.append(f"The certificate of {name} expires on {check['not_after'].date()}.")
+            reasons.append(f"The certificate of {name} expires on {check.row['edge__tls_not_after'].date()}.")
     return reasons
 
 
-# What the platform says is running
-
-
-def _runtime(facts: Row | None) -> dict[str, Any] | None:
-    if facts is None or facts["runtime__app_id"] is None:
-        return None
-    checked_at = facts["runtime__checked_at"] or facts["runtime__platform__last_sync_at"]
-    return {
-        "desired_replicas": facts["runtime__desired_replicas"],
-        "running_replicas": facts["runtime__running_replicas"],
-        "instances": facts["runtime__instances"][:MAX_SHOWN],
-        "is_stale": is_stale(checked_at, facts["runtime__period"]),
-    }
-
-
-def _runtime_status(runtime: dict[str, Any] | None) -> str:
-    if runtime is None or runtime["is_stale"] or runtime["running_replicas"] is None:
+def _runtime_status(facts: Facts, now: datetime) -> str:
+    if facts.runtime is None or facts.runtime_is_stale(now):
         return "unknown"
-    if runtime["running_replicas"] == 0:
+    running, desired = facts.runtime["runtime__running_replicas"], facts.runtime["runtime__desired_replicas"]
+    if running is None:
+        return "unknown"
+    if running == 0:
         return "down"
-    return "degraded" if runtime["running_replicas"] < (runtime["desired_replicas"] or 0) else "up"
+    return "degraded" if running < (desired or 0) else "up"
 
 
-def _runtime_reasons(runtime: dict[str, Any] | None) -> list[str]:
-    if runtime is None:
+def _runtime_reasons(facts: Facts, now: datetime) -> list[str]:
+    if facts.runtime is None:
         return []
-    running, desired = runtime["running_replicas"], runtime["desired_replicas"]
-    if runtime["is_stale"]:
+    running, desired = facts.runtime["runtime__running_replicas"], facts.runtime["runtime__desired_replicas"]
+    if facts.runtime_is_stale(now):
         return ["What the platform said is running is too old to rely on."]
     if running is None:
         return ["The platform does not say how many instances are running."]

@@ -1,5 +1,6 @@
 """An organization's overview: its plan and limits, what it has, and when its platform was last read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,7 +12,9 @@ from django.utils import timezone
 from apps.orgs.models import App, Deployment, Domain, Organization, Platform, Preview, Project, Status
 
 STALE_PERIODS = 3
+MANIFEST_LASTS = 24 * 3600  # seconds after its asOf, where it says no staleAfter
 NEVER = datetime.min.replace(tzinfo=UTC)
+FOREVER = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def _platform(organization_id: str) -> dict[str, Any]:
         Platform.objects.filter(organization_id=organization_id)
         .exclude(disconnected)
         .order_by("id")
-        .values("kind", "version", "last_sync_at", "last_sync_status", "sync_period"),
+        .values("kind", "version", "last_sync_at", "last_sync_status", "sync_period", "as_of", "stale_after"),
         key=lambda platform: (platform["kind"] != Platform.Kind.MANIFEST, platform["last_sync_at"] or NEVER),
     )
     if not platforms:
@@ -80,16 +83,19 @@ def _platform(organization_id: str) -> dict[str, Any]:
             "last_sync_status": Platform.SyncStatus.NEVER.value, "is_stale": False,
         }  # fmt: skip
     chosen = platforms[-1]
-    return chosen | {"is_stale": is_sync_stale(chosen["kind"], chosen["last_sync_at"], chosen["sync_period"])}
+    return chosen | {"is_stale": timezone.now() > synced_until(chosen, chosen["sync_period"])}
 
 
-def is_sync_stale(kind: str | None, last_sync_at: datetime | None, period: int | None) -> bool:
-    """Whether the last sync is too old to rely on. A manifest is synced when somebody does, so never."""
-    return kind != Platform.Kind.MANIFEST and is_stale(last_sync_at, period)
+def synced_until(platform: Mapping[str, Any], period: int | None) -> datetime:
+    """The last moment at which what a platform tells without a time of its own is recent; `period` in seconds.
 
-
-def is_stale(at: datetime | None, period: int | None) -> bool:
-    """Whether a fact is older than three periods (seconds). Without a period nothing is expected, so never."""
+    A manifest is synced when somebody does: it is as old as it says itself, or does not age. Without a period nothing
+    is expected, so that never ages either.
+    """
+    if platform["kind"] == Platform.Kind.MANIFEST:
+        as_of, seconds = platform["as_of"], platform["stale_after"]
+        return FOREVER if as_of is None else as_of + timedelta(seconds=MANIFEST_LASTS if seconds is None else seconds)
     if period is None:
-        return False
-    return at is None or timezone.now() - at > timedelta(seconds=STALE_PERIODS * period)
+        return FOREVER
+    at = platform["last_sync_at"]
+    return NEVER if at is None else at + timedelta(seconds=STALE_PERIODS * period)

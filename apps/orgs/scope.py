@@ -10,9 +10,13 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
+from apps.orgs import lists
 from apps.orgs.app_scope import AppScope
+from apps.orgs.called import id_called
 from apps.orgs.models import (
+    App,
     Environment,
     OrgSecretName,
     Project,
@@ -20,9 +24,11 @@ from apps.orgs.models import (
     Template,
 )
 from apps.orgs.models.fields import WORD_SEPARATOR
+from apps.orgs.narrowing import equal, existing_project, place_of, rows_in
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
+from apps.orgs.timetables import Clock, only_with_health, with_health
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +45,65 @@ class OrgScope:
             raise Missing("application")
         return AppScope(self.organization_id, row)
 
-    def apps(self, *, project_id: str | None, environment_id: str | None, status: str | None, query: str) -> Rows:
-        """Applications by name. Raises Missing for a project or an environment that is not there."""
-        apps = visible_apps(self.organization_id)
-        if project_id is not None:
-            apps = apps.filter(project_id=self._existing(Project, project_id, "project"))
-        if environment_id is not None:
-            apps = apps.filter(environment_id=self._existing(Environment, environment_id, "environment"))
-        if status is not None:
-            apps = apps.filter(status=status)
-        return Rows(_search(apps, query).values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
+    def apps(
+        self,
+        *,
+        project_id: str | None = None,
+        environment_id: str | None = None,
+        status: str | None = None,
+        branch: str | None = None,
+        health: str | None = None,
+        query: str = "",
+    ) -> Rows:
+        """Applications by name, each with its health. `health` may be `unhealthy`: degraded or down.
+
+        Raises Missing for a project or an environment that is not there.
+        """
+        place = place_of(self.organization_id, project_id=project_id, environment_id=environment_id)
+        everywhere = App.objects.filter(organization_id=self.organization_id)
+        conditions = [
+            equal(everywhere, column, value, ("sort_key", "id"))
+            for column, value in (("status", status), ("branch", branch))
+            if value is not None
+        ]
+        clock = Clock.of(self.organization_id, timezone.now())
+        apps = with_health(rows_in(_search(App.objects.all(), query), place, *conditions), clock)
+        if health is not None:
+            apps = only_with_health(apps, clock, UNHEALTHY if health == "unhealthy" else (health,))
+        return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
+
+    def domains(
+        self, *, host: str | None = None, certificate_expires_before: datetime | None = None, **ids: str | None
+    ) -> Rows:
+        """Domains by host. Of all these lists `ids` name the place; Missing is raised for what is not there."""
+        place = place_of(self.organization_id, **ids)
+        return lists.domains(place, host=host, certificate_expires_before=certificate_expires_before)
+
+    def previews(self, *, pull_request_number: int | None = None, status: str | None = None, **ids: str | None) -> Rows:
+        """Previews, the newest first."""
+        place = place_of(self.organization_id, **ids)
+        return lists.previews(place, pull_request_number=pull_request_number, status=status)
+
+    def deployments(
+        self,
+        *,
+        target: str | None = None,
+        status: str | None = None,
+        commit_sha: str | None = None,
+        branch: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        **ids: str | None,
+    ) -> Rows:
+        """Deployments, the newest first; `since` is inclusive, `until` exclusive; `commit_sha` is how it begins."""
+        place = place_of(self.organization_id, **ids)
+        return lists.deployments(
+            place, target=target, status=status, commit_sha=commit_sha, branch=branch, since=since, until=until
+        )
+
+    def variable_names(self, *, scope: str | None = None, name: str | None = None, **ids: str | None) -> Rows:
+        """Names of variables by name: all that an application sees; elsewhere each once, where it is set."""
+        return lists.variable_names(place_of(self.organization_id, **ids), scope=scope, name=name)
 
     def projects(self, *, query: str) -> Rows:
         """Projects by name, each with its number of apps and its environments: the default first, then by name."""
@@ -82,7 +137,7 @@ class OrgScope:
         """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
         names = OrgSecretName.objects.filter(organization_id=self.organization_id)
         if project_id is not None:
-            names = names.filter(project_id=self._existing(Project, project_id, "project"))
+            names = names.filter(project_id=existing_project(self.organization_id, project_id))
         return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"))
 
     def templates(self, *, query: str, tag: str | None) -> Rows:
@@ -107,11 +162,9 @@ class OrgScope:
         )
         return [dict(row) for row in rows]
 
-    def _existing(self, model: type[Project] | type[Environment], id: str, kind: str) -> str:
-        rows: QuerySet[Any] = model._default_manager.filter(id=id, organization_id=self.organization_id)
-        if not rows.exists():
-            raise Missing(kind)
-        return id
+    def id_called(self, kind: str, text: str, within: Row) -> str | None:
+        """The id of the one `kind` (see Missing) that is called so, among what `within` narrows to. One query."""
+        return id_called(self.organization_id, kind, text, within)
 
 
 def scope_by_slug(slug: str) -> OrgScope | None:
@@ -151,10 +204,12 @@ def _split_tags(templates: list[Row]) -> None:
 
 # Of one project. With names of every length so many still fit on a page.
 MAX_ENVIRONMENTS_SHOWN = 64
+UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
-    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key",
+    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key", "health",
+    "health_reason",
 )  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (

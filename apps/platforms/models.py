@@ -3,6 +3,7 @@
 from django.db import models
 
 from apps.orgs.models import Platform
+from apps.orgs.models.fields import ProseField
 
 
 class PlatformConnection(models.Model):
@@ -17,8 +18,8 @@ class PlatformConnection(models.Model):
     organization_key = models.CharField(
         max_length=128, editable=False, help_text="The platform's own id of the organization or team."
     )
-    organization_name = models.CharField(max_length=200, editable=False)
-    role = models.CharField(max_length=50, null=True, editable=False)
+    organization_name = ProseField(max_length=200, editable=False)
+    role = ProseField(max_length=50, null=True, editable=False)
     can_write = models.BooleanField(null=True, editable=False, help_text="Whether the key could change something.")
     reads_previews = models.BooleanField(
         default=False, help_text="Coolify only: list previews with its MCP server, which must be switched on there."
@@ -27,7 +28,7 @@ class PlatformConnection(models.Model):
         max_length=128, null=True, editable=False, help_text="The last application read whole in rotation."
     )
     progress = models.JSONField(null=True, editable=False, help_text="How far a sync that is under way has got.")
-    last_error = models.CharField(max_length=300, null=True, editable=False)
+    last_error = ProseField(max_length=300, null=True, editable=False)
     last_duration_ms = models.PositiveIntegerField(null=True, editable=False)
     last_counts = models.JSONField(default=dict, editable=False, help_text="Of the last good reading, by kind of row.")
     deletions_to_confirm = models.JSONField(

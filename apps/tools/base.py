@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from apps.orgs.callers import Caller
 from apps.orgs.rows import Row
-from apps.tools.fields import IntegerInput, Text, TextInput, Time
+from apps.tools.fields import IdInput, IntegerInput, Text, TextInput, Time
 from apps.tools.paging import CURSOR_LENGTH, Page, binding_of
 from apps.tools.shapes import Shape, ToolInput
 
@@ -66,6 +66,14 @@ class PageInput(ToolInput):
 
     limit = IntegerInput(required=False, min_value=1)
     cursor = TextInput(required=False, min_length=1, max_length=CURSOR_LENGTH, help_text="From nextCursor.")
+
+
+class PlacedPageInput(PageInput):
+    """What lists of what belongs to applications take. Without any id they are the whole organization's."""
+
+    applicationId = IdInput("app", "an application", required=False, default=None)
+    projectId = IdInput("prj", "a project", required=False, default=None)
+    environmentId = IdInput("env", "an environment", required=False, default=None)
 
 
 class ListTool(Tool):

@@ -9,17 +9,18 @@ from rest_framework import serializers
 from apps.orgs.callers import Caller
 from apps.orgs.rows import Missing, Row
 from apps.tools.base import Tool
+from apps.tools.shapes import snake_case
 from apps.web.exceptions import InvalidInput, Problem
 from apps.web.render import encode
 
 MAX_PROBLEMS = 20  # a caller who sends thousands of unknown keys learns enough from these
 
-# Which input names what an OrgScope did not find.
+# Which input names what an OrgScope did not find, and which tool tells such ids.
 MISSING_FIELDS = {
-    "application": "applicationId",
-    "environment": "environmentId",
-    "preview": "previewId",
-    "project": "projectId",
+    "application": ("applicationId", "list_apps"),
+    "environment": ("environmentId", "list_projects"),
+    "preview": ("previewId", "list_previews"),
+    "project": ("projectId", "list_projects"),
 }
 
 
@@ -43,8 +44,16 @@ def answer(caller: Caller, tool: Tool, data: Row | Callable[[], Row]) -> bytes:
     try:
         return encode(tool.call(caller, inputs))
     except Missing as missing:
-        field = MISSING_FIELDS[missing.kind]
-        raise InvalidInput.because(field, f"There is no such {missing.kind}.", "not_found") from None
+        raise _not_found(caller, missing.kind, inputs) from None
+
+
+def _not_found(caller: Caller, kind: str, inputs: Row) -> InvalidInput:
+    """Says where such ids come from; to whom may list names, also the id of the one thing that is called so."""
+    field, tool = MISSING_FIELDS[kind]
+    sentence = f"There is no such {kind}: {tool} tells ids."
+    if "apps:read" in caller.scopes and (id := caller.org.id_called(kind, inputs[snake_case(field)], inputs)):
+        sentence += f" The one of this name is {id}."
+    return InvalidInput.because(field, sentence, "not_found")
 
 
 def _validated(tool: Tool, data: Row) -> Row:

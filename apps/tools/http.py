@@ -8,7 +8,7 @@ from rest_framework.viewsets import ViewSet
 
 from apps.tools.base import Tool
 from apps.tools.door import Door
-from apps.tools.registry import TOOLS
+from apps.tools.registry import NO_SUCH_TOOL, TOOLS
 from apps.web.body import read_object
 from apps.web.exceptions import Refused
 from apps.web.render import json_bytes
@@ -25,7 +25,7 @@ class ToolViewSet(Door, ViewSet):
         self.perform_authentication(request)
         tool = TOOLS.get(kwargs["name"])
         if tool is None:
-            raise Refused(404, "unknown_tool", "There is no tool of this name. See /api/v1/openapi.json.")
+            raise Refused(404, "unknown_tool", NO_SUCH_TOOL)
         self.tool = tool
         if request.method != "POST":
             raise Refused(405, "method_not_allowed", "Call a tool with POST.", {"Allow": "POST, OPTIONS"})

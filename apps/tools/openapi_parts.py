@@ -77,7 +77,13 @@ def _optional(headers: dict[str, Any]) -> dict[str, Any]:
     return {name: {**header, "required": False} for name, header in headers.items()}
 
 
-_NOT_FOUND = [{"loc": ["body", "applicationId"], "msg": "There is no such application.", "type": "not_found"}]
+_NOT_FOUND = [
+    {
+        "loc": ["body", "applicationId"],
+        "msg": "There is no such application: list_apps tells ids.",
+        "type": "not_found",
+    }
+]
 _STATUSES = {
     "400": ("BadHost", "bad_host", "The host name is not served here.", None),
     "401": (

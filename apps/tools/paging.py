@@ -49,7 +49,7 @@ class Page:
         found, has_more = rows.page(self.position(), self.limit)
         items, encoded = fit([self.item.render(row) for row in found])
         last = found[len(items) - 1] if has_more or len(items) < len(found) else None
-        next_cursor = self._sign(rows.position(last)) if last else None
+        next_cursor = self.sign(rows.position(last)) if last else None
         return {"items": encoded, "nextCursor": next_cursor, "syncedAt": self.synced_at, **rows.extra}
 
     def position(self) -> list[Any] | None:
@@ -67,7 +67,8 @@ class Page:
         position: list[Any] = orjson.loads(payload)
         return position
 
-    def _sign(self, position: list[Any]) -> str:
+    def sign(self, position: list[Any]) -> str:
+        """The cursor of what comes after this position."""
         payload = orjson.dumps(position)
         return _base64(self._signature(payload) + payload)
 
@@ -102,6 +103,6 @@ def _base64(raw: bytes) -> str:
 def _bad_cursor() -> InvalidInput:
     return InvalidInput.because(
         "cursor",
-        "This cursor belongs to another call: pass nextCursor of the same tool with the same inputs.",
+        "This cursor belongs to another call: pass nextCursor with the inputs that it came of, or leave cursor out.",
         "bad_cursor",
     )

@@ -24,3 +24,4 @@ def _tool_of(name: str) -> Tool:
 
 
 TOOLS = _discover()
+NO_SUCH_TOOL = f"There is no tool of this name. There are {', '.join(TOOLS)}."

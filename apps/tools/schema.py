@@ -17,7 +17,7 @@ from drf_spectacular.utils import OpenApiExample
 
 from apps.orgs import vocabulary
 from apps.orgs.callers import SCOPE_NAMES, SCOPES
-from apps.tools.base import PageInput, Tool
+from apps.tools.base import PageInput, PlacedPageInput, Tool
 from apps.tools.http import ToolViewSet
 from apps.tools.openapi_parts import DESCRIPTION, ERRORS, SCHEMAS, error_responses
 from apps.tools.registry import TOOLS
@@ -25,7 +25,7 @@ from apps.tools.shapes import Shape, ToolInput
 from apps.web.openapi import ContractError, joined
 
 # What a shape says that has no docstring of its own is meant for those who write shapes.
-INHERITED = {getdoc(shape) for shape in (Shape, ToolInput, PageInput)}
+INHERITED = {getdoc(shape) for shape in (Shape, ToolInput, PageInput, PlacedPageInput)}
 # drf-spectacular leaves out a body that has no fields; an empty object may still be sent.
 NO_INPUT: dict[str, Any] = {
     "content": {

@@ -44,7 +44,7 @@ class Shape(CamelCased):
 class ToolInput(CamelCased):
     """The shape of an input: unknown keys are refused."""
 
-    default_error_messages = {"unknown_key": "This tool takes no such input."}
+    default_error_messages = {"unknown_key": "This tool takes no such input: it takes {inputs}."}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         errors = {key: [self._unknown()] for key in data if key not in self.fields}
@@ -57,7 +57,8 @@ class ToolInput(CamelCased):
         return value
 
     def _unknown(self) -> serializers.ErrorDetail:
-        return serializers.ErrorDetail(str(self.error_messages["unknown_key"]), code="unknown_key")
+        sentence = self.error_messages["unknown_key"].format(inputs=", ".join(self.fields) or "none")
+        return serializers.ErrorDetail(sentence, code="unknown_key")
 
 
 @cache

@@ -6,10 +6,11 @@ from typing import Any, NoReturn
 
 from django.http import HttpRequest
 
-from apps.web.exceptions import InvalidInput, Refused
+from apps.web.exceptions import ENDED_TOO_EARLY, InvalidInput, Refused
 
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 32
+TOO_DEEP = f"The JSON is nested too deeply: at most {MAX_DEPTH} levels are read."
 NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 LENGTH = re.compile(r"[0-9]{1,4000}")  # Python refuses to read longer numbers, and servers longer headers
 
@@ -19,7 +20,7 @@ def read_object(request: HttpRequest) -> dict[str, Any]:
     raw = read_body(request)
     value = parse(raw) if raw else {}
     if not isinstance(value, dict):
-        raise InvalidInput.because(None, "The body must be a JSON object.", "not_an_object")
+        raise InvalidInput.because(None, "The body must be a JSON object, such as {}.", "not_an_object")
     return value
 
 
@@ -39,7 +40,7 @@ def read_body(request: HttpRequest) -> bytes:
     if expected > MAX_BODY:
         raise Refused(413, "too_large", f"The body may have at most {MAX_BODY} bytes.")
     if len(request.body) < expected:  # the part that came may well be JSON, or nothing
-        _refuse("The body ended too early.")
+        _refuse(ENDED_TOO_EARLY)
     return request.body
 
 
@@ -51,37 +52,37 @@ def parse(raw: bytes) -> Any:
     except InvalidInput:
         raise
     except UnicodeDecodeError:
-        _refuse("The body is not UTF-8.")
+        _refuse("The body is not UTF-8: send it so.")
     except RecursionError:
-        _refuse("The JSON is nested too deeply.")
+        _refuse(TOO_DEEP)
     except json.JSONDecodeError as error:
-        _refuse(f"The body is not JSON: line {error.lineno}, column {error.colno}.")
+        _refuse(f"The body is not JSON: correct line {error.lineno}, column {error.colno}.")
     except ValueError:  # an integer of thousands of digits
-        _refuse("A number in the JSON is too long.")
+        _refuse("A number in the JSON is too long: write a smaller one.")
     return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        _refuse("An object has the same key twice.")
+        _refuse("An object has the same key twice: leave one out.")
     return value
 
 
 def _constant(_: str) -> NoReturn:
-    _refuse("NaN and Infinity are not JSON.")
+    _refuse("NaN and Infinity are not JSON: write a number, or leave it out.")
 
 
 def _float(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        _refuse("A number in the JSON is too large.")
+        _refuse("A number in the JSON is too large: write a smaller one.")
     return value
 
 
 def _check(value: Any, depth: int) -> None:
     if depth == 0:
-        _refuse("The JSON is nested too deeply.")
+        _refuse(TOO_DEEP)
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, dict):
@@ -96,7 +97,7 @@ def _check(value: Any, depth: int) -> None:
 def _check_text(text: str) -> None:
     if found := NO_TEXT.search(text):
         what = "NUL (U+0000)" if found[0] == "\0" else "half of a surrogate pair"
-        _refuse(f"Text may not contain {what}.")
+        _refuse(f"Text may not contain {what}: leave that out.")
 
 
 def _refuse(msg: str) -> NoReturn:

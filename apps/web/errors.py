@@ -15,7 +15,7 @@ from django.http.request import UnreadablePostError
 from django.template.loader import render_to_string
 
 from apps.web.database_errors import is_unavailable, what_failed
-from apps.web.exceptions import InvalidInput, Refused, Unavailable
+from apps.web.exceptions import ENDED_TOO_EARLY, InvalidInput, Refused, Unavailable, again_in
 from apps.web.render import json_response
 from apps.web.surfaces import surface_of
 
@@ -38,17 +38,21 @@ def describe(error: BaseException, request_id: str) -> Refused:
             refused.detail = [problem.as_json() for problem in error.problems]  # type: ignore[assignment]
             return refused
         case Unavailable():
-            return Refused(503, "unavailable", str(error), {"Retry-After": str(error.retry_after)})
+            return _unavailable(str(error), error.retry_after)
         case RequestDataTooBig():
-            return Refused(413, "too_large", "The body is too large.")
+            return Refused(413, "too_large", "The body is too large: ask for less at once.")
         case UnreadablePostError():
-            return describe(InvalidInput.because(None, "The body ended too early.", "json_invalid"), request_id)
+            return describe(InvalidInput.because(None, ENDED_TOO_EARLY, "json_invalid"), request_id)
     fields = {"fields": {"requestId": request_id}}
     if is_unavailable(error):
         log.error("the database is not available: %s", what_failed(error), extra=fields)
-        return Refused(503, "unavailable", "The database cannot be reached.", {"Retry-After": "5"})
+        return _unavailable("The database cannot be reached.", 5)
     log.error("a bug answered a request", exc_info=error, extra=fields)
     return Refused(500, "internal", INTERNAL)
+
+
+def _unavailable(sentence: str, retry_after: int) -> Refused:
+    return Refused(503, "unavailable", f"{sentence} {again_in(retry_after)}", {"Retry-After": str(retry_after)})
 
 
 def respond(request: HttpRequest, refused: Refused) -> HttpResponse:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+ENDED_TOO_EARLY = "The body ended too early: send all of it."
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -30,12 +32,17 @@ class InvalidInput(Exception):
 class Unavailable(Exception):
     """503 `unavailable`: a repository or the database cannot be reached and there is no stored copy.
 
-    `retry_after` is in seconds; the message is a sentence that is safe to show to a client.
+    `retry_after` is in seconds; the message is a sentence that is safe to show to a client: it says what cannot be
+    reached, by what it is and never by its address.
     """
 
     def __init__(self, msg: str, retry_after: int = 10) -> None:
         super().__init__(msg)
         self.retry_after = retry_after
+
+
+def again_in(seconds: int) -> str:
+    return f"Try again in {seconds} second{'' if seconds == 1 else 's'}."
 
 
 class Refused(Exception):
@@ -47,3 +54,9 @@ class Refused(Exception):
         self.code = code
         self.detail = detail
         self.headers = headers or {}
+
+    @property
+    def retry_after(self) -> int | None:
+        """In seconds, where it says so."""
+        seconds = self.headers.get("Retry-After")
+        return int(seconds) if seconds else None

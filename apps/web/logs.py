@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import orjson
 
+from apps.web.characters import escaped_json
 from apps.web.redaction import current_request, redact, secrets_of
 
 ACCESS = "porthole.access"  # its fields are chosen one by one (apps.web.middleware)
@@ -32,7 +33,7 @@ class JsonFormatter(logging.Formatter):
         if request_id := getattr(request, "id", None):
             line["requestId"] = request_id
         try:
-            return orjson.dumps(line, default=str).decode()
+            return escaped_json(orjson.dumps(line, default=str)).decode()
         except TypeError:  # half of a surrogate pair, or an integer over 64 bits: a line must not get lost for it
             return json.dumps(line, default=str)
 

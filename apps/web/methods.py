@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -9,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 from apps.web.errors import respond
 from apps.web.exceptions import Refused
 
-View = Callable[[HttpRequest], HttpResponse]
+View = Callable[..., HttpResponse]
 
 
 def require_safe(view: View) -> View:
@@ -17,9 +18,9 @@ def require_safe(view: View) -> View:
 
     @csrf_exempt
     @wraps(view)
-    def answer(request: HttpRequest) -> HttpResponse:
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.method in ("GET", "HEAD"):
-            return view(request)
+            return view(request, *args, **kwargs)
         return respond(
             request, Refused(405, "method_not_allowed", "Read it with GET.", {"Allow": "GET, HEAD, OPTIONS"})
         )

@@ -13,6 +13,7 @@ from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from apps.net.addresses import plain_address
+from apps.web.characters import escaped_page
 from apps.web.csp import page_policy
 from apps.web.errors import bad_host, https_required
 from apps.web.logs import ACCESS
@@ -55,6 +56,7 @@ class RequestMiddleware:
         if response.headers.get("Content-Type", "").startswith("text/html"):
             for name, value in PAGE_HEADERS.items():
                 response.headers.setdefault(name, value)
+        _escape(response)
         if settings.SECURE_HSTS_SECONDS and request.is_secure():
             response["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
         # RFC 9110 §8.6: none with 204, and with 304 only the length that the whole document would have.
@@ -72,6 +74,17 @@ class RequestMiddleware:
         if _lacks_https(request):
             return https_required(request)
         return self.get_response(request)
+
+
+def _escape(response: HttpResponseBase) -> None:
+    """What turns around, hides or imitates text, and came past all that keeps it from being stored."""
+    is_read = response.headers.get("Content-Type", "").startswith(("text/html", "text/plain"))
+    if not is_read or not isinstance(response, HttpResponse) or response.headers.get("Content-Encoding"):
+        return
+    escaped = escaped_page(response.content)
+    if escaped != response.content:
+        response.content = escaped
+        response.headers.pop("Content-Length", None)
 
 
 def _lacks_https(request: HttpRequest) -> bool:

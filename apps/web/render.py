@@ -6,12 +6,14 @@ from typing import Any
 import orjson
 from django.http import HttpResponse
 
+from apps.web.characters import escaped_json
+
 Encoded = orjson.Fragment
 
 
 def encode(value: Any) -> bytes:
-    """JSON with times in UTC, milliseconds and Z."""
-    return orjson.dumps(value, default=_default, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    """JSON with times in UTC, milliseconds and Z, and with escapes for characters that nobody sees."""
+    return escaped_json(orjson.dumps(value, default=_default, option=orjson.OPT_PASSTHROUGH_DATETIME))
 
 
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:

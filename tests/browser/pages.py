@@ -26,6 +26,12 @@ class Page:
 
 PAGES = [
     Page("first-page", "Look into your deployments", ways.at("/")),
+    Page("docs", "All pages", ways.at("/docs/")),
+    Page("docs-page", "Running Porthole", ways.at("/docs/running")),
+    Page("docs-tool", "list_deployments", ways.at("/docs/tools/list_deployments")),
+    Page("docs-pictures", "Connect Dokploy", ways.at("/docs/dokploy")),
+    Page("docs-found", "Search", ways.at("/docs/?q=certificate")),
+    Page("docs-nothing-found", "Search", ways.at("/docs/?q=qqqqzzzz")),
     # Swagger UI's own markup has pale colours, buttons inside buttons and a select without a name.
     Page("reference", "Porthole", ways.reference, leave_out=("#reference > .swagger-ui",)),
     Page("reference-authorize", "Available authorizations", ways.authorizing, leave_out=("#reference > .swagger-ui",)),

@@ -63,6 +63,8 @@ const commands = {
       return client.getServerVersion();
     }),
   list: () => asUser(() => client.listTools()),
+  resources: () => asUser(() => client.listResources()),
+  read: ({ uri }) => asUser(() => client.readResource({ uri })),
   call: ({ name, arguments: input }) => asUser(() => client.callTool({ name, arguments: input })),
 };
 

@@ -82,6 +82,7 @@ BAD: list[tuple[str, dict[str, str | None], str]] = [
     ("a port that is none", LOCAL | {"PORT": "hunter2"}, "PORT"),
     ("encryption keys that are none", PRODUCTION | {"ENCRYPTION_KEYS": "hunter2"}, "ENCRYPTION_KEYS"),
     ("docs at no address", LOCAL | {"DOCS_BASE_URL": "hunter2"}, "DOCS_BASE_URL"),
+    ("docs that are public or not", LOCAL | {"DOCS_PUBLIC": "hunter2"}, "DOCS_PUBLIC"),
 ]
 
 

@@ -14,5 +14,9 @@ class McpClient(Protocol):
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]: ...
 
+    def resources(self) -> list[dict[str, Any]]: ...
+
+    def read(self, uri: str) -> str: ...
+
     def let_time_pass(self) -> None:
         """The access token is over. For clients that look at a clock; the others learn from our 401."""

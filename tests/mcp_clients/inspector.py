@@ -41,6 +41,14 @@ class Inspector:
         result: dict[str, Any] = self.run("--method", "tools/call", *given)
         return result
 
+    def resources(self) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = self.run("--method", "resources/list")["resources"]
+        return listed
+
+    def read(self, uri: str) -> str:
+        (content,) = self.run("--method", "resources/read", "--uri", uri)["contents"]
+        return str(content["text"])
+
     def let_time_pass(self) -> None:
         pass
 

@@ -41,6 +41,14 @@ class Proxied:
         result: dict[str, Any] = self.ask("tools/call", {"name": name, "arguments": arguments})
         return result
 
+    def resources(self) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = self.ask("resources/list", {})["resources"]
+        return listed
+
+    def read(self, uri: str) -> str:
+        (content,) = self.ask("resources/read", {"uri": uri})["contents"]
+        return str(content["text"])
+
     def let_time_pass(self) -> None:
         pass
 

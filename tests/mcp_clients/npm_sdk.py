@@ -35,6 +35,14 @@ class NpmClient:
         result: dict[str, Any] = self.do("call", name=name, arguments=arguments)
         return result
 
+    def resources(self) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = self.do("resources")["resources"]
+        return listed
+
+    def read(self, uri: str) -> str:
+        (content,) = self.do("read", uri=uri)["contents"]
+        return str(content["text"])
+
     def let_time_pass(self) -> None:
         pass
 

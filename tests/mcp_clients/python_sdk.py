@@ -36,6 +36,14 @@ class PythonClient:
         except MCPError as error:
             raise Failed(str(error)) from error
 
+    def resources(self) -> list[dict[str, Any]]:
+        listed = self.portal.call(self.client.list_resources)
+        return [resource.model_dump(by_alias=True, exclude_unset=True, mode="json") for resource in listed.resources]
+
+    def read(self, uri: str) -> str:
+        (content,) = self.portal.call(self.client.read_resource, uri).contents
+        return str(content.text)
+
     def let_time_pass(self) -> None:
         self.provider.context.token_expiry_time = 1
 

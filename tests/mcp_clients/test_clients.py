@@ -41,8 +41,9 @@ def called_by(kind: str) -> list[str]:
 def check_answer(tool: dict[str, Any], result: dict[str, Any]) -> None:
     """What is promised of each answer that is no failure."""
     assert not result.get("isError"), result
-    (block,) = result["content"]
+    block, *links = result["content"]
     assert block["type"] == "text"
+    assert {link["type"] for link in links} <= {"resource_link"}
     assert json.loads(block["text"]) == result["structuredContent"]
     Draft202012Validator(tool["outputSchema"]).validate(result["structuredContent"])
 
@@ -65,6 +66,21 @@ def test_it_finds_its_way_in_and_calls_the_tools(server: Server, wire: Wire, tmp
     assert [exchange.has_token for exchange in wire.refused(401)] == [False]
     (asked,) = person.asked
     assert parse_qs(urlsplit(asked).query)["resource"] == [server.mcp]
+
+
+@each_client(without=("mcp-remote", "inspector"))
+def test_it_reads_pages_of_the_documentation_as_resources(
+    server: Server, wire: Wire, tmp_path: Path, kind: str
+) -> None:
+    with KINDS[kind].connected(Person(server), tmp_path) as client:
+        found = client.call("search_docs", {"query": "paging", "limit": 1})
+        listed = {resource["uri"]: resource for resource in client.resources()}
+        whole = client.read(f"{server.url}/docs/paging")
+        section = client.read(found["content"][1]["uri"])
+    assert listed[f"{server.url}/docs/paging"]["title"] == "Paging"
+    assert whole.startswith("# Paging\n")
+    assert section in whole
+    assert found["content"][1]["uri"] == found["structuredContent"]["items"][0]["url"]
 
 
 @pytest.mark.spec("RFC 6749 §6", "OAuth 2.1 §4.3.1")

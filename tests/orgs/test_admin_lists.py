@@ -93,7 +93,7 @@ def test_deployments_of_an_organization_or_an_application_come_newest_first(oper
 @pytest.mark.parametrize(
     ("model", "narrowed", "index"),
     [
-        (Deployment, {"organization": "acme"}, "deployment_recent"),
+        (Deployment, {"organization": "acme"}, "deployment_of"),
         (Deployment, {"q": "app_00000000000000000000000000"}, "deployment_newest"),
         (Deployment, {}, "orgs_deployment"),
         (App, {"organization": "acme"}, "app_by_name"),

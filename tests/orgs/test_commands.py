@@ -70,7 +70,8 @@ def test_a_wrong_manifest_changes_nothing(acme_org: Organization, manifest: Path
     assert str(raised.value).splitlines() == [
         f"Nothing was changed: 2 problems in {manifest}.",
         "line 7: projects[0].apps[0].source.type: must be one of github, gitlab, bitbucket, gitea, git, docker, upload",
-        "line 8: manifest: unknown key: the keys here are version, asOf, connections, projects, secrets, templates",
+        "line 8: manifest: unknown key: the keys here are version, asOf, staleAfter, connections, projects, secrets, "
+        "templates",
     ]
     assert raised.value.returncode == 1
     assert App.objects.get().external_id == "a"

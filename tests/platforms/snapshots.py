@@ -45,7 +45,7 @@ def rich() -> base.Snapshot:
             app(
                 environment="prod",
                 slug="8080",
-                description="# not a comment: 'quoted' \"twice\" \u2028 \U0001f98a",
+                description="# not a comment: 'quoted' \"twice\" \u00a0 \U0001f98a",
                 source_type="github",
                 repository="acme/web",
                 branch="feature/#1",

@@ -72,7 +72,7 @@ def test_every_word_is_used(demo: OrgScope) -> None:
 
 
 def test_every_level_of_health_and_state_of_a_certificate_is_there(demo: OrgScope) -> None:
-    domains = [domain for app in apps(demo) for domain in app.domains().page(None, 100)[0]]
+    domains = demo.domains().page(None, 100)[0]
     assert {domain["certificate_status"] for domain in domains} == set(vocabulary.CERTIFICATE_STATUSES)
     assert {domain["dns_status"] for domain in domains} == set(vocabulary.DNS_STATUSES)
     health = {app.row["name"]: app.health().level for app in apps(demo)}
@@ -83,9 +83,9 @@ def test_every_level_of_health_and_state_of_a_certificate_is_there(demo: OrgScop
 def test_every_list_of_the_main_application_has_two_rows_or_more(demo: OrgScope) -> None:
     app = main(demo)
     lists = [
-        app.domains(),
-        app.previews(pull_request_number=None, status=None),
-        app.variable_names(scope=None),
+        demo.domains(application_id=app.id),
+        demo.previews(application_id=app.id),
+        demo.variable_names(application_id=app.id),
         demo.projects(query=""),
         demo.secret_names(project_id=None),
         demo.templates(query="", tag=None),
@@ -95,10 +95,10 @@ def test_every_list_of_the_main_application_has_two_rows_or_more(demo: OrgScope)
     for project in Project.objects.filter(organization_id=demo.organization_id):
         assert len(demo.secret_names(project_id=project.pk).page(None, 100)[0]) >= 2
     for scope in vocabulary.VARIABLE_SCOPES:
-        assert len(app.variable_names(scope=scope).page(None, 100)[0]) >= 2, scope
-    deployments = app.deployments(preview_id=None, status=None, since=None, until=None)
+        assert len(demo.variable_names(application_id=app.id, scope=scope).page(None, 100)[0]) >= 2, scope
+    deployments = demo.deployments(application_id=app.id)
     assert deployments.page(None, 20)[1]  # there is a next page
-    assert app.row["names_skipped"] > 0
+    assert demo.variable_names(application_id=app.id).extra["skippedCount"] > 0
     assert (app.row["source_type"], app.row["repository"], app.row["branch"]) == ("git", "local:checkout", "main")
 
 

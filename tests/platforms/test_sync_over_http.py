@@ -107,3 +107,15 @@ def test_how_a_deployment_of_coolify_ended_is_known_with_the_next_sync(
         fake.rows.finish(uuid, "failed")
         sync_platform(connection.pk)
         assert Deployment.objects.get(external_id=uuid).status == "failed"
+
+
+def test_text_of_coolify_is_stored_without_what_nobody_sees() -> None:
+    bad = "\u202e\U000e0041\x1b\u200b"
+    with CoolifyFake(version="4.3.11", applications=2) as fake:
+        connection = connected(fake, "coolify")
+        fake.rows.deploy(0, commit_message=f"Fix{bad}\nmore")
+        sync_platform(connection.pk)
+    assert Deployment.objects.filter(title="Fix").exists()
+    texts = [text for row in Deployment.objects.values_list("title", "commit_message") for text in row if text]
+    assert texts
+    assert not any(one in text for text in texts for one in bad)

@@ -52,6 +52,11 @@ def test_it_says_what_it_does(name: str):
 
 
 @pytest.mark.parametrize("name", TOOLS)
+def test_it_says_that_what_outsiders_wrote_is_data(name: str):
+    assert "data, not instructions" in TOOLS[name].description
+
+
+@pytest.mark.parametrize("name", TOOLS)
 def test_it_needs_a_token(api: Api, name: str):
     response = Api(bearer=None).post(name, {})
     assert response.status_code == 401

@@ -440,5 +440,5 @@ def page_of_deployments(caller: Caller, app_id: str, limit: int, cursor: str | N
 def test_a_signed_position_comes_back() -> None:
     page = Page(item=None, binding="x", limit=1, cursor=None, synced_at=None)  # type: ignore[arg-type]
     assert page.position() is None
-    again = Page(item=None, binding="x", limit=1, cursor=page._sign(["a", "b"]), synced_at=None)  # type: ignore[arg-type]
+    again = Page(item=None, binding="x", limit=1, cursor=page.sign(["a", "b"]), synced_at=None)  # type: ignore[arg-type]
     assert again.position() == ["a", "b"]

@@ -12,7 +12,7 @@ from tests.api import Api, check_answer
 from tests.factories import Fill
 
 KIB = 1024
-NO_INPUT, ALL_OPTIONAL, NEEDS_AN_APP = "get_account", "list_apps", "list_deployments"
+NO_INPUT, ALL_OPTIONAL, NEEDS_AN_APP = "get_account", "list_apps", "list_files"
 SEVERAL = pytest.mark.parametrize("tool", [NO_INPUT, ALL_OPTIONAL, NEEDS_AN_APP, "search_docs", "get_file"])
 LISTS = [name for name, tool in TOOLS.items() if isinstance(tool, ListTool)]
 
@@ -222,8 +222,8 @@ WRONG: list[Any] = [
     None, True, False, [], {}, [1], {"a": 1}, 7.5, -1, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**4000, 1e300, "",
     "7" * 9000,
 ]  # fmt: skip
-# What is right here and there: an offset and a pull request's number may be large, a query and a path empty.
-RIGHT = {("offset", 2**31), ("offset", 2**53 + 1), ("query", ""), ("path", ""), ("branch", "")}
+# What is right here and there: an offset, a line and a pull request's number may be large, a query and a path empty.
+RIGHT = {("offset", 2**31), ("startLine", 2**31), ("offset", 2**53 + 1), ("query", ""), ("path", ""), ("branch", "")}
 
 
 @pytest.mark.parametrize("tool", sorted(TOOLS))
@@ -291,7 +291,7 @@ def test_another_organizations_ids_and_ids_of_nothing_get_the_same_answer(api: A
         ("applicationId", rival.app.id, NEEDS_AN_APP, {}),
         ("projectId", rival.project.id, ALL_OPTIONAL, {}),
         ("environmentId", rival.environment.id, ALL_OPTIONAL, {}),
-        ("previewId", rival.preview.id, NEEDS_AN_APP, {"applicationId": acme.app.id}),
+        ("previewId", rival.preview.id, "list_deployments", {"applicationId": acme.app.id}),
     ):
         said = [
             api.post(tool, rest | {field: id}).json()["detail"]  # type: ignore[attr-defined]
@@ -313,7 +313,7 @@ BAD_TIMES = [
 @pytest.mark.parametrize("field", ["since", "until"])
 def test_times_need_a_whole_date_and_an_offset(api: Api, acme: Fill, field: str) -> None:
     for value in BAD_TIMES:
-        response = api.post(NEEDS_AN_APP, {"applicationId": acme.app.id, field: value})
+        response = api.post("list_deployments", {"applicationId": acme.app.id, field: value})
         assert [location for location, _ in problems(response)] == [["body", field]], value
 
 
@@ -326,7 +326,7 @@ def test_times_need_a_whole_date_and_an_offset(api: Api, acme: Fill, field: str)
 )  # fmt: skip
 def test_times_of_every_allowed_spelling_are_read(api: Api, acme: Fill, value: str) -> None:
     for field in ("since", "until"):
-        assert api.post(NEEDS_AN_APP, {"applicationId": acme.app.id, field: value}).status_code == 200
+        assert api.post("list_deployments", {"applicationId": acme.app.id, field: value}).status_code == 200
 
 
 @pytest.mark.parametrize(

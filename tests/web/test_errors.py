@@ -115,7 +115,7 @@ def test_a_source_that_is_away_says_when_to_come_back(api: Api, fail: Any) -> No
     fail(Unavailable("The repository cannot be reached.", retry_after=42))
     response = api.post("list_apps")
     assert response.status_code == 503
-    assert response.json()["detail"] == "The repository cannot be reached."  # type: ignore[attr-defined]
+    assert response.json()["detail"] == "The repository cannot be reached. Try again in 42 seconds."  # type: ignore[attr-defined]
     assert response["Retry-After"] == "42"
 
 

@@ -5,6 +5,7 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_email
 
 from apps.orgs.models import Organization
+from apps.orgs.models.fields import validate_plain
 from apps.orgs.models.people import fold_email
 
 
@@ -22,6 +23,7 @@ def address(email: str) -> str:
     email = fold_email(email)
     try:
         validate_email(email)
+        validate_plain(email)
     except ValidationError:
         raise CommandError(f"{email} is not an e-mail address.") from None
     return email

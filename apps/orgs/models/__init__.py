@@ -2,6 +2,7 @@
 
 from apps.orgs.models.deployments import Deployment, Domain, Preview
 from apps.orgs.models.facts import EdgeFact, EdgeHour, EdgeStatistics, RuntimeFact
+from apps.orgs.models.health import HealthTimetable
 from apps.orgs.models.invitations import Invitation
 from apps.orgs.models.names import EnvVarName, OrgSecretName
 from apps.orgs.models.organizations import DataVersion, Membership, Organization, Platform
@@ -19,6 +20,7 @@ __all__ = [
     "EdgeStatistics",
     "EnvVarName",
     "Environment",
+    "HealthTimetable",
     "Invitation",
     "Membership",
     "OrgSecretName",

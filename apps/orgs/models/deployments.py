@@ -1,26 +1,41 @@
 """What runs and what was deployed: domains, previews and deployments of an application."""
 
+from typing import Any, ClassVar
+
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
-from apps.orgs.models.fields import CodePointField, id_field
+from apps.orgs.models.fields import CodePointField, IdentifierField, ProseField, WebAddressField, id_field
+from apps.orgs.models.judged import Judged, JudgedQuerySet
 from apps.orgs.models.owned import Keyed, keyed_constraint
+from apps.orgs.models.placed import Placed, PlacedQuerySet
 from apps.orgs.models.projects import App, Status
 
 
-class Preview(Keyed):
-    """A copy of an application that runs one pull request."""
+class JudgedPlacedQuerySet(JudgedQuerySet, PlacedQuerySet):  # type: ignore[override]  # of as_manager: each has its own
+    pass
+
+
+class JudgedPlaced(Judged, Placed, Keyed):
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(JudgedPlacedQuerySet)()  # type: ignore[assignment]
+
+    class Meta:
+        abstract = True
+
+
+class Preview(JudgedPlaced):
+    """A copy of an application that runs one pull request. With it its domains' link to it goes."""
 
     id = id_field("prv")
     app = models.ForeignKey(App, models.CASCADE, related_name="previews", db_index=False)
     pull_request_number = models.PositiveIntegerField(null=True, blank=True)
-    pull_request_title = models.CharField(max_length=300, null=True, blank=True)
-    pull_request_url = models.CharField(max_length=2000, null=True, blank=True)
-    branch = models.CharField(max_length=255)
-    url = models.CharField(max_length=2000, null=True, blank=True)
+    pull_request_title = ProseField(max_length=300, null=True, blank=True)
+    pull_request_url = WebAddressField(max_length=2000, null=True, blank=True)
+    branch = IdentifierField(max_length=255)
+    url = WebAddressField(max_length=2000, null=True, blank=True)
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
-    upstream_status = models.CharField(max_length=50, null=True, blank=True)
+    upstream_status = ProseField(max_length=50, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True)
 
@@ -28,15 +43,23 @@ class Preview(Keyed):
         constraints = [keyed_constraint("preview_key")]
         indexes = [
             models.Index("app", F("created_at").desc(), F("id").desc(), name="preview_newest"),
-            models.Index(fields=["organization"], name="preview_of"),
+            models.Index("organization", F("created_at").desc(), F("id").desc(), name="preview_of"),
+            models.Index("organization", "status", F("created_at").desc(), F("id").desc(), name="preview_status_of"),
+            models.Index(
+                "organization", "pull_request_number", F("created_at").desc(), F("id").desc(), name="preview_number_of"
+            ),
+            models.Index("within_project", F("created_at").desc(), F("id").desc(), name="preview_in_project"),
+            models.Index("within_environment", F("created_at").desc(), F("id").desc(), name="preview_in_environment"),
         ]
 
     def __str__(self) -> str:
         return self.branch
 
 
-class Domain(Keyed):
+class Domain(JudgedPlaced):
     """A host and path under which an application (or one of its previews) answers."""
+
+    judged = frozenset({"app", "host", "path", "preview", "is_enabled"})
 
     class CertificateType(models.TextChoices):
         LETSENCRYPT = "letsencrypt"
@@ -59,15 +82,19 @@ class Domain(Keyed):
         constraints = [keyed_constraint("domain_key")]
         indexes = [
             models.Index(fields=["app", "host", "path", "id"], name="domain_by_host"),
-            models.Index(fields=["organization"], name="domain_of"),
+            models.Index(fields=["organization", "host", "path", "id"], name="domain_of"),
+            models.Index(fields=["within_project", "host", "path", "id"], name="domain_in_project"),
+            models.Index(fields=["within_environment", "host", "path", "id"], name="domain_in_environment"),
         ]
 
     def __str__(self) -> str:
         return f"{self.host}{self.path}"
 
 
-class Deployment(Keyed):
+class Deployment(JudgedPlaced):
     """One attempt to bring a version of an application (or of a preview) out. Kept while its application exists."""
+
+    judged = frozenset({"app", "is_preview", "status", "created_at"})
 
     class Status(models.TextChoices):
         QUEUED = "queued"
@@ -91,17 +118,18 @@ class Deployment(Keyed):
     )
     is_preview = models.BooleanField(default=False, help_text="It deployed a preview, which may be deleted by now.")
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
-    upstream_status = models.CharField(max_length=50, null=True, blank=True)
-    title = models.CharField(max_length=300)
-    commit_sha = models.CharField(max_length=64, null=True, blank=True)
-    commit_message = models.CharField(max_length=300, null=True, blank=True)
-    branch = models.CharField(max_length=255, null=True, blank=True)
+    upstream_status = ProseField(max_length=50, null=True, blank=True)
+    title = ProseField(max_length=300)
+    commit_sha = CodePointField(max_length=64, null=True, blank=True)
+    commit_message = ProseField(max_length=300, lines=True, null=True, blank=True)
+    branch = IdentifierField(max_length=255, null=True, blank=True)
+    author = ProseField(max_length=200, null=True, blank=True, help_text="Who began it, as the platform says.")
     trigger = models.CharField(max_length=8, choices=Trigger, default=Trigger.UNKNOWN)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    error_message = models.CharField(max_length=300, null=True, blank=True)
-    dashboard_url = models.CharField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
+    error_message = ProseField(max_length=300, lines=True, null=True, blank=True)
+    dashboard_url = WebAddressField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
 
     class Meta:
         constraints = [keyed_constraint("deployment_key")]
@@ -109,8 +137,45 @@ class Deployment(Keyed):
             models.Index("app", F("created_at").desc(), F("id").desc(), name="deployment_newest"),
             models.Index("app", "status", F("created_at").desc(), F("id").desc(), name="deployment_by_status"),
             models.Index("preview", F("created_at").desc(), F("id").desc(), name="deployment_of_preview"),
-            models.Index(fields=["organization", "created_at"], name="deployment_recent"),
+            models.Index("organization", F("created_at").desc(), F("id").desc(), name="deployment_of"),
+            models.Index("within_project", F("created_at").desc(), F("id").desc(), name="deployment_in_project"),
+            models.Index(
+                "within_environment", F("created_at").desc(), F("id").desc(), name="deployment_in_environment"
+            ),
+            models.Index("organization", "status", F("created_at").desc(), F("id").desc(), name="deployment_status_of"),
+            models.Index("organization", "branch", F("created_at").desc(), F("id").desc(), name="deployment_branch_of"),
+            models.Index(
+                "organization", "is_preview", F("created_at").desc(), F("id").desc(), name="deployment_target_of"
+            ),
+            models.Index(fields=["organization", "commit_sha"], name="deployment_commit_of"),
+            # Many a large place has none of them, which a walk would learn only at its end.
+            models.Index(
+                "app",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed",
+            ),
+            models.Index(
+                "within_project",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed_p",
+            ),
+            models.Index(
+                "within_environment",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed_e",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.title
+
+    def save_base(self, *args: Any, **kwargs: Any) -> None:
+        # It stays so when the preview is gone.
+        self.is_preview = self.is_preview or self.preview_id is not None
+        super().save_base(*args, **kwargs)

@@ -7,6 +7,8 @@ prober wrote becomes the platform's once that tells it too.
 from django.db import models
 
 from apps.orgs.models.deployments import Domain
+from apps.orgs.models.fields import ProseField
+from apps.orgs.models.judged import Judged
 from apps.orgs.models.owned import Owned
 from apps.orgs.models.projects import App
 
@@ -24,8 +26,16 @@ class Fact(Owned):
         abstract = True
 
 
-class EdgeFact(Fact):
+class EdgeFact(Judged, Fact):
     """The last outside check of one domain. Latencies are in milliseconds."""
+
+    judged = frozenset(
+        {
+            "platform", "period", "checked_at", "reachable", "http_status", "dns_status", "tls_not_after",
+            "tls_is_valid",
+        }
+    )  # fmt: skip
+    judged_app = "domain__app_id"
 
     class DnsStatus(models.TextChoices):
         RESOLVES = "resolves"
@@ -38,15 +48,15 @@ class EdgeFact(Fact):
     http_status = models.PositiveSmallIntegerField(null=True)
     latency_ms = models.PositiveIntegerField(null=True)
     dns_status = models.CharField(max_length=10, choices=DnsStatus, default=DnsStatus.UNKNOWN)
-    tls_issuer = models.CharField(max_length=200, null=True)
+    tls_issuer = ProseField(max_length=200, null=True)
     tls_not_after = models.DateTimeField(null=True)
     tls_is_valid = models.BooleanField(null=True, help_text="False: a browser would refuse the certificate.")
-    error = models.CharField(max_length=300, null=True)
+    error = ProseField(max_length=300, lines=True, null=True)
 
     class Meta:
         verbose_name = "edge check"
         indexes = [
-            models.Index(fields=["organization"], name="edge_of"),
+            models.Index(fields=["organization", "tls_not_after"], name="edge_of"),
             models.Index(fields=["platform"], name="edge_of_platform"),
         ]
 
@@ -102,8 +112,10 @@ class EdgeStatistics(Fact):
         return f"Edge statistics of {self.app}"
 
 
-class RuntimeFact(Fact):
+class RuntimeFact(Judged, Fact):
     """What the platform says is running of one application. Without a row it says nothing."""
+
+    judged = frozenset({"platform", "period", "checked_at", "desired_replicas", "running_replicas"})
 
     app = models.OneToOneField(App, models.CASCADE, primary_key=True, related_name="runtime")
     checked_at = models.DateTimeField(null=True)

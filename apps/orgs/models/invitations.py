@@ -8,6 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.net.encryption import hash_of
+from apps.orgs.models.fields import EmailField
 from apps.orgs.models.organizations import Membership, Organization
 from apps.orgs.models.people import fold_email
 
@@ -30,7 +31,7 @@ class Invitation(models.Model):
     """Whoever holds the token has read the mail, so it proves the address. Only its hash is kept."""
 
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="invitations")
-    email = models.EmailField("e-mail", max_length=254)
+    email = EmailField("e-mail", max_length=254)
     role = models.CharField(max_length=6, choices=Membership.Role, default=Membership.Role.MEMBER)
     invited_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, editable=False, related_name="+"

@@ -67,6 +67,12 @@ def _following(model: type[models.Model], names: Collection[str]) -> list[Follow
     return [field for field in fields if field.name in names or not set(field.of).isdisjoint(names)]
 
 
+def _as_stored(model: type[models.Model], name: str, value: Any) -> Any:
+    """An expression is none yet: whoever follows it refuses it."""
+    field: Any = model._meta.get_field(name)
+    return field.to_python(value) if isinstance(value, str) else value
+
+
 def _followed(model: type[models.Model], values: Mapping[str, Any]) -> dict[str, Any]:
     followed = {}
     for field in _following(model, values):
@@ -77,5 +83,5 @@ def _followed(model: type[models.Model], values: Mapping[str, Any]) -> dict[str,
                 f"update() cannot tell {field.name}, which also follows from {', '.join(missing)}: "
                 "give these too, or use save() or bulk_update()."
             )
-        followed[field.name] = field.follow(*(values[name] for name in field.of))
+        followed[field.name] = field.follow(*(_as_stored(model, name, values[name]) for name in field.of))
     return followed

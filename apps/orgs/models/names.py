@@ -1,11 +1,14 @@
 """Names of environment variables and secrets. Their values have no column anywhere."""
 
+from typing import Any, ClassVar
+
 from django.db import models
 from django.db.models import Q
 
-from apps.orgs.models.fields import CodePointField, SortKeyField, id_field
+from apps.orgs.models.fields import CodePointField, ProseField, SortKeyField, id_field
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Owned
+from apps.orgs.models.placed import NamedPlacedQuerySet, Placed
 from apps.orgs.models.projects import App, Environment, Project
 
 # What a name looks like. A value that slipped in where a name belongs seldom does.
@@ -14,7 +17,7 @@ NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
 REFERENCE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,191}$"
 
 
-class EnvVarName(Named, Owned):
+class EnvVarName(Placed, Named, Owned):
     """The name of a variable that an application sees, set on the application, its environment or its project."""
 
     class Scope(models.TextChoices):
@@ -34,6 +37,8 @@ class EnvVarName(Named, Owned):
     references = models.JSONField(default=list, blank=True, help_text="Names that its value refers to.")
     updated_at = models.DateTimeField(null=True, blank=True)
 
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(NamedPlacedQuerySet)()  # type: ignore[assignment]
+
     class Meta:
         verbose_name = "variable name"
         constraints = [
@@ -46,7 +51,10 @@ class EnvVarName(Named, Owned):
             ),
         ]
         indexes = [
-            models.Index(fields=["organization"], name="variable_of"),
+            models.Index(fields=["organization", "sort_key", "scope", "id"], name="variable_of"),
+            models.Index(fields=["organization", "scope", "sort_key", "id"], name="variable_scope_of"),
+            models.Index(fields=["within_project", "sort_key", "scope", "id"], name="variable_in_project"),
+            models.Index(fields=["within_environment", "sort_key", "scope", "id"], name="variable_in_environment"),
             models.Index(fields=["platform"], name="variable_of_platform"),
         ]
 
@@ -66,7 +74,7 @@ class OrgSecretName(Named, Owned):
     name = models.CharField(max_length=128)
     sort_key = SortKeyField(of="name", max_length=128)
     scope = CodePointField(max_length=12, choices=Scope)
-    provider = models.CharField(max_length=50, null=True, blank=True)
+    provider = ProseField(max_length=50, null=True, blank=True)
     updated_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -1,12 +1,15 @@
 """Organizations, who belongs to them, and the sources that their rows come from."""
 
+from typing import Any, ClassVar
+
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
-from apps.orgs.models.fields import id_field
-from apps.orgs.models.versioned import Versioned
+from apps.orgs.models.fields import IdentifierField, ProseField, id_field
+from apps.orgs.models.judged import JudgedBy, JudgedByQuerySet
+from apps.orgs.models.versioned import Versioned, VersionedQuerySet
 
 SLUG = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", "Use lowercase letters, digits and hyphens.")
 
@@ -19,9 +22,9 @@ class Organization(Versioned):
     outlived_by_its_owner = False
 
     id = id_field("org")
-    name = models.CharField(max_length=100)
+    name = ProseField(max_length=100)
     slug = models.CharField(max_length=63, unique=True, validators=[SLUG])
-    plan = models.CharField(max_length=50, null=True, blank=True)
+    plan = ProseField(max_length=50, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     synced_at = models.DateTimeField(null=True, editable=False, help_text="The oldest of its sources' last good syncs.")
     project_limit = models.PositiveIntegerField(null=True, blank=True)
@@ -72,10 +75,16 @@ class Membership(Versioned):
         return f"{self.user} in {self.organization}"
 
 
-class Platform(Versioned):
+class PlatformQuerySet(JudgedByQuerySet, VersionedQuerySet):  # type: ignore[override]  # of as_manager: each has its own
+    pass
+
+
+class Platform(JudgedBy, Versioned):
     """A deployment system or a manifest: each synced row names its platform."""
 
-    uncounted = frozenset({"last_sync_at", "sync_period", "detail_period", "deletions_confirmed_at"})
+    uncounted = frozenset(
+        {"last_sync_at", "sync_period", "detail_period", "deletions_confirmed_at", "as_of", "stale_after"}
+    )
 
     class Kind(models.TextChoices):
         DOKPLOY = "dokploy"
@@ -89,8 +98,8 @@ class Platform(Versioned):
 
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="platforms", db_index=False)
     kind = models.CharField(max_length=8, choices=Kind)
-    name = models.CharField(max_length=100, default="default")
-    version = models.CharField(max_length=50, null=True, blank=True)
+    name = IdentifierField(max_length=100, default="default")
+    version = ProseField(max_length=50, null=True, blank=True)
     sync_period = models.PositiveIntegerField(
         null=True, blank=True, help_text="Seconds between two syncs. Empty: synced by hand, and so never stale."
     )
@@ -98,10 +107,18 @@ class Platform(Versioned):
         null=True, editable=False, help_text="Seconds in which every application is read whole, where that is longer."
     )
     last_sync_at = models.DateTimeField(null=True, editable=False)
+    as_of = models.DateTimeField(
+        null=True, editable=False, help_text="Of when a manifest's facts are, where it says so: they go stale by it."
+    )
+    stale_after = models.PositiveIntegerField(
+        null=True, editable=False, help_text="Seconds after that until they are too old to rely on."
+    )
     deletions_confirmed_at = models.DateTimeField(
         null=True, editable=False, help_text="When somebody last agreed that many applications be hidden."
     )
     last_sync_status = models.CharField(max_length=5, choices=SyncStatus, default=SyncStatus.NEVER, editable=False)
+
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(PlatformQuerySet)()  # type: ignore[assignment]
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "kind", "name"], name="platform_named_once")]

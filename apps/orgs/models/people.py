@@ -7,6 +7,7 @@ from django.db import models, transaction
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from apps.orgs.models.fields import EmailField, ProseField
 from apps.orgs.models.versioned import raise_version
 
 
@@ -32,8 +33,8 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """Somebody who signs in: a member of organizations, an operator (`is_staff`), or both."""
 
-    email = models.EmailField("e-mail", max_length=254, unique=True)
-    name = models.CharField(max_length=100, blank=True)
+    email = EmailField("e-mail", max_length=254, unique=True)
+    name = ProseField(max_length=100, blank=True)
     is_active = models.BooleanField("active", default=True, help_text="Untick this instead of deleting somebody.")
     is_staff = models.BooleanField("operator", default=False, help_text="May sign in to the admin.")
     date_joined = models.DateTimeField("joined", default=timezone.now, editable=False)

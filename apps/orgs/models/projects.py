@@ -1,12 +1,16 @@
 """Projects, their environments, the applications in them, and the source connections that applications build from."""
 
-from django.db import models
+from typing import Any, ClassVar
+
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from apps.orgs.models.fields import SearchKeyField, SortKeyField, id_field
+from apps.orgs.models.fields import IdentifierField, ProseField, SearchKeyField, SortKeyField, WebAddressField, id_field
+from apps.orgs.models.judged import Judged, JudgedQuerySet
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Keyed, keyed_constraint
+from apps.orgs.models.placed import MovingQuerySet, move
 
 
 class Status(models.TextChoices):
@@ -36,12 +40,10 @@ class SourceConnection(Named, Keyed):
 
     id = id_field("con")
     type = models.CharField(max_length=9, choices=Type)
-    name = models.CharField(max_length=100)
+    name = ProseField(max_length=100)
     sort_key = SortKeyField(of="name", max_length=300)
-    account_login = models.CharField(max_length=100, null=True, blank=True)
-    base_url = models.CharField(
-        max_length=500, null=True, blank=True, help_text="Where a self-hosted git host answers."
-    )
+    account_login = IdentifierField(max_length=100, null=True, blank=True)
+    base_url = WebAddressField(max_length=500, null=True, blank=True, help_text="Where a self-hosted git host answers.")
     credentials = models.CharField(max_length=10, choices=Credentials, default=Credentials.NOT_NEEDED)
 
     class Meta:
@@ -53,8 +55,8 @@ class Project(Named, Keyed):
     """A group of applications, as the platform groups them."""
 
     id = id_field("prj")
-    name = models.CharField(max_length=200)
-    description = models.CharField(max_length=1000, null=True, blank=True)
+    name = ProseField(max_length=200)
+    description = ProseField(max_length=1000, lines=True, null=True, blank=True)
     sort_key = SortKeyField(of="name", max_length=600)
     search_key = SearchKeyField(of=("name", "description"))
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -69,7 +71,7 @@ class Environment(Named, Keyed):
 
     id = id_field("env")
     project = models.ForeignKey(Project, models.CASCADE, related_name="environments", db_index=False)
-    name = models.CharField(max_length=100)
+    name = ProseField(max_length=100)
     sort_key = SortKeyField(of="name", max_length=300)
     is_default = models.BooleanField(default=False)
 
@@ -81,9 +83,15 @@ class Environment(Named, Keyed):
         ]
 
 
-class App(Named, Keyed):
+class AppQuerySet(JudgedQuerySet, MovingQuerySet):  # type: ignore[override]  # of as_manager: each has its own
+    pass
+
+
+class App(Judged, Named, Keyed):
     """An application or a compose stack. One that is hidden may have no project: its own may be gone for good."""
 
+    judged = frozenset({"status"})
+    judged_app = "pk"
     uncounted = frozenset({"detail_read_at"})
 
     class Kind(models.TextChoices):
@@ -101,24 +109,26 @@ class App(Named, Keyed):
 
     id = id_field("app")
     project = models.ForeignKey(Project, models.CASCADE, null=True, related_name="apps", db_index=False)
-    environment = models.ForeignKey(Environment, models.SET_NULL, null=True, blank=True, related_name="apps")
-    name = models.CharField(max_length=200)
-    slug = models.CharField(max_length=200)
-    description = models.CharField(max_length=1000, null=True, blank=True)
+    environment = models.ForeignKey(
+        Environment, models.SET_NULL, null=True, blank=True, related_name="apps", db_index=False
+    )
+    name = ProseField(max_length=200)
+    slug = IdentifierField(max_length=200)
+    description = ProseField(max_length=1000, lines=True, null=True, blank=True)
     sort_key = SortKeyField(of="name", max_length=600)
     search_key = SearchKeyField(of=("name", "slug", "description", "repository"))
     kind = models.CharField(max_length=11, choices=Kind, default=Kind.APPLICATION)
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
-    upstream_status = models.CharField(max_length=50, null=True, blank=True)
+    upstream_status = ProseField(max_length=50, null=True, blank=True)
     source_type = models.CharField(max_length=9, choices=SourceType)
-    repository = models.CharField(max_length=500, null=True, blank=True)
-    branch = models.CharField(max_length=255, null=True, blank=True)
-    image = models.CharField(max_length=500, null=True, blank=True)
+    repository = IdentifierField(max_length=500, null=True, blank=True)
+    branch = IdentifierField(max_length=255, null=True, blank=True)
+    image = IdentifierField(max_length=500, null=True, blank=True)
     connection = models.ForeignKey(SourceConnection, models.SET_NULL, null=True, blank=True, related_name="apps")
-    primary_url = models.CharField(max_length=2000, null=True, blank=True)
+    primary_url = WebAddressField(max_length=2000, null=True, blank=True)
     last_deployed_at = models.DateTimeField(null=True, editable=False)
     names_skipped = models.PositiveIntegerField(default=0, help_text="Variable names the platform gave that are none.")
-    dashboard_url = models.CharField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
+    dashboard_url = WebAddressField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     detail_read_at = models.DateTimeField(
         null=True, editable=False, help_text="When the platform was last asked for more than its state, to the hour."
@@ -126,6 +136,8 @@ class App(Named, Keyed):
     hidden_at = models.DateTimeField(
         null=True, editable=False, help_text="When a complete reading no longer had it. It is kept for seven days."
     )
+
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(AppQuerySet)()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "application"
@@ -137,7 +149,17 @@ class App(Named, Keyed):
         ]
         indexes = [
             models.Index(fields=["organization", "sort_key", "id"], name="app_by_name"),
-            models.Index(fields=["organization", "status"], name="app_by_status"),
+            models.Index(fields=["organization", "status", "sort_key", "id"], name="app_by_status"),
+            models.Index(fields=["organization", "branch", "sort_key", "id"], name="app_by_branch"),
             models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
+            models.Index(fields=["environment", "sort_key", "id"], name="app_of_environment"),
             models.Index(fields=["organization"], condition=Q(hidden_at__isnull=False), name="app_hidden"),
+            models.Index(fields=["organization"], condition=Q(names_skipped__gt=0), name="app_with_names_skipped"),
         ]
+
+    def save_base(self, *args: Any, **kwargs: Any) -> None:
+        names, is_new = kwargs.get("update_fields"), self._state.adding
+        with transaction.atomic(using=kwargs.get("using")):
+            super().save_base(*args, **kwargs)
+            if not is_new and (names is None or not {"project", "environment"}.isdisjoint(names)):
+                move([self.pk])

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from apps.orgs.models.fields import SearchKeyField, SortKeyField, id_field
+from apps.orgs.models.fields import ProseField, SearchKeyField, SortKeyField, WebAddressField, id_field
 from apps.orgs.models.named import Named
 from apps.orgs.models.organizations import Organization, Platform
 from apps.orgs.models.owned import keyed_constraint
@@ -17,16 +17,16 @@ class Template(Named):
     )
     platform = models.ForeignKey(Platform, models.CASCADE, null=True, editable=False, related_name="+", db_index=False)
     external_id = models.CharField(max_length=128, null=True, blank=True, editable=False)
-    name = models.CharField(max_length=100)
-    description = models.CharField(max_length=1000)
+    name = ProseField(max_length=100)
+    description = ProseField(max_length=1000, lines=True)
     sort_key = SortKeyField(of="name", max_length=300)
     search_key = SearchKeyField(of=("name", "description", "tags"))
-    version = models.CharField(max_length=50, null=True, blank=True)
+    version = ProseField(max_length=50, null=True, blank=True)
     tags = models.CharField(max_length=700, default=",", help_text="Between commas, also first and last: ,cms,blog,")
-    logo_url = models.CharField(max_length=500, null=True, blank=True)
-    github_url = models.CharField(max_length=500, null=True, blank=True)
-    website_url = models.CharField(max_length=500, null=True, blank=True)
-    docs_url = models.CharField(max_length=500, null=True, blank=True)
+    logo_url = WebAddressField(max_length=500, null=True, blank=True)
+    github_url = WebAddressField(max_length=500, null=True, blank=True)
+    website_url = WebAddressField(max_length=500, null=True, blank=True)
+    docs_url = WebAddressField(max_length=500, null=True, blank=True)
 
     class Meta:
         constraints = [keyed_constraint("template_key")]

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from apps.platforms.snapshot.bounds import CONTROL, CONTROL_BUT_LINES, USERINFO, Text, Time
+from apps.platforms.snapshot.bounds import USERINFO, Prose, Text, Time
 from apps.platforms.snapshot.fields import fields_of
+from apps.web.characters import is_plain
 
 Row = Mapping[str, Any]
 
@@ -61,16 +62,19 @@ def rows_of(value: Any) -> list[Any] | None:
 
 
 def cut(record: type, field: str, value: str | None) -> str | None:
-    """`value` as this field of a snapshot's record can hold it: shortened, without control characters and without the
-    user names of addresses. None where nothing of it can be kept.
+    """`value` as this field of a snapshot's record can hold it: shortened, without what nobody sees and without the
+    user names of addresses. None where nothing of it can be kept. An identifier that holds what nobody sees is left
+    as it is: fitting a snapshot leaves it out, and counts it.
     """
     bound = fields_of(record)[field].bound
     if value is None:
         return None
-    if isinstance(bound, Text):
-        value = (CONTROL_BUT_LINES if bound.lines else CONTROL).sub(" ", value)
+    if isinstance(bound, Prose):
+        value = bound.clean(value)
+    elif type(bound) is Text and not is_plain(value):
+        return value
     while USERINFO.search(value):
         value = USERINFO.sub("", value)
-    if type(bound) is Text:  # of what has a form, a part means something else
+    if isinstance(bound, Text) and type(bound) in (Text, Prose):  # of what has a form, a part means something else
         value = value.strip()[: bound.maximum].rstrip()
     return None if bound.problem(value) else value

@@ -6,15 +6,15 @@ from typing import Any, TypeVar
 
 from apps.platforms.snapshot.bounds import (
     BIGGEST_INTEGER,
-    CONTROL,
-    CONTROL_BUT_LINES,
     USERINFO,
     Bound,
+    Prose,
     Text,
     Time,
     Url,
 )
 from apps.platforms.snapshot.fields import fields_of
+from apps.web.characters import is_plain
 
 Row = Mapping[str, Any]
 Record = TypeVar("Record")
@@ -66,12 +66,17 @@ def rows_in(value: Any) -> list[Row]:
 
 
 def cut(record: type, field: str, value: str | None) -> str | None:
-    """Text as this field of a record may hold it, cut to its length; None where nothing is left that it may hold."""
+    """Text as this field of a record may hold it, cut to its length; None where nothing is left that it may hold.
+
+    An identifier that holds what nobody sees is left as it is: fitting a snapshot leaves it out, and counts it.
+    """
     bound: Bound = fields_of(record)[field].bound
     if value is None or not isinstance(bound, Text):
         return value if value is not None and not bound.problem(value) else None
-    value = USERINFO.sub("", value.replace("\r\n", "\n"))
-    value = (CONTROL_BUT_LINES if bound.lines else CONTROL).sub(" ", value).strip()[: bound.maximum].strip()
+    if type(bound) is Text and not is_plain(value):
+        return value
+    value = USERINFO.sub("", bound.clean(value) if isinstance(bound, Prose) else value)
+    value = value.strip()[: bound.maximum].strip()
     return None if not value or bound.problem(value) else value
 
 

@@ -6,6 +6,8 @@ from datetime import datetime
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
+from apps.web.characters import prose
+
 MAX_ISSUER = 200
 # By OpenSSL's X509_V_ERR_*, as curl passes them on. Names curl compares itself, and has not asked OpenSSL by then: the
 # first one says only that nothing was passed on.
@@ -44,7 +46,7 @@ def _name(issuer: x509.Name) -> str:
     if organization and common and organization.split()[0].casefold() not in common.casefold():
         common = f"{organization} {common}"
     name = common or organization or issuer.rfc4514_string()
-    return "".join(character for character in name if character.isprintable())[:MAX_ISSUER]
+    return prose(name)[:MAX_ISSUER]
 
 
 def _part(issuer: x509.Name, oid: x509.ObjectIdentifier) -> str:

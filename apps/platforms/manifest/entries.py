@@ -10,10 +10,11 @@ from apps.platforms.manifest.layout import INSTANCE, TOP, Layout
 from apps.platforms.manifest.problems import Path, Problems
 from apps.platforms.manifest.yaml_stream import Mapping, Node, Scalar, Sequence, Unread, YamlError, YamlStream
 from apps.platforms.snapshot import base
-from apps.platforms.snapshot.bounds import Bound, Items, Time
+from apps.platforms.snapshot.bounds import Bound, Integer, Items, Time
 from apps.platforms.snapshot.fields import fields_of
 
 VERSION = "1"
+OF_FILE = ("version", "asOf", "staleAfter")
 MAX_ENTRIES = 2_000_000
 # A record: its collection, and its index there.
 Record = tuple[str, int]
@@ -48,38 +49,46 @@ class Entries:
         self.complaints: set[tuple[str, int, str]] = set()
         self.origins: dict[tuple[str, int, str], Origin] = {}
 
-    def read(self) -> datetime | None:
-        """Reads the file, and returns its `asOf`. Raises YamlError and TooManyProblems."""
+    def read(self) -> tuple[datetime | None, int | None]:
+        """Reads the file, and returns its `asOf` and `staleAfter`. Raises YamlError and TooManyProblems."""
         root = self.stream.mapping(self.stream.root(), 1)
-        as_of = None
+        age: tuple[datetime | None, int | None] = None, None
         if isinstance(root, Unread):
-            as_of = self._top(root)
+            age = self._top(root)
         else:
             self._complain(root, (), "manifest", "must start with `version: 1`, and hold lists such as `projects:`")
         self.stream.end()
-        return as_of
+        return age
 
-    def _top(self, root: Unread) -> datetime | None:
+    def _top(self, root: Unread) -> tuple[datetime | None, int | None]:
         values: dict[str, Node] = {}
         for key, line, value in self.stream.pairs(root):
             if key in TOP:
                 self._list(TOP[key], value, 2, (key,), {})
                 continue
             values[key] = self.stream.node(value, 2)
-            if key not in ("version", "asOf"):
-                self._unknown_key(key, line, (), "manifest", ["version", "asOf", *TOP])
+            if key not in OF_FILE:
+                self._unknown_key(key, line, (), "manifest", [*OF_FILE, *TOP])
         version = values.get("version")
         if not (isinstance(version, Scalar) and version.text == VERSION):
             self._complain(version or root, (), "version", f"must be {VERSION}")
-        return self._as_of(values["asOf"]) if "asOf" in values else None
+        as_of = self._of_file(Time(), values, "asOf")
+        stale_after = self._of_file(Integer(1), values, "staleAfter")
+        if stale_after is not None and "asOf" not in values:
+            self._complain(values["staleAfter"], (), "staleAfter", "belongs to `asOf`, which is not there")
+        return as_of, stale_after
 
-    def _as_of(self, node: Node) -> datetime | None:
-        try:
-            moment: datetime = _scalar(Time(), node)
-        except ValueError as error:
-            self.problems.add(node.line, (), "asOf", str(error), is_last=True)
+    def _of_file(self, bound: Bound, values: dict[str, Node], key: str) -> Any:
+        if key not in values:
             return None
-        return moment
+        try:
+            value = _scalar(bound, values[key])
+            if sentence := bound.problem(value):
+                raise ValueError(sentence)
+        except ValueError as error:
+            self.problems.add(values[key].line, (), key, str(error), is_last=True)
+            return None
+        return value
 
     def _complain(self, node: Node | Unread, path: Path, leaf: str, sentence: str) -> None:
         self.problems.add(node.line, path, leaf, sentence)

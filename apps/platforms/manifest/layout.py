@@ -112,7 +112,7 @@ PREVIEW = Layout(
 DEPLOYMENT = Layout(
     "deployments",
     {
-        **_same("key", "title", "status", "upstream_status", "trigger", "preview", "is_preview", "branch"),
+        **_same("key", "title", "status", "upstream_status", "trigger", "preview", "is_preview", "branch", "author"),
         "commit.sha": "commit_sha",
         "commit.message": "commit_message",
         **_same("created_at", "started_at", "finished_at", "error_message", "dashboard_url"),

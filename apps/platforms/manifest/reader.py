@@ -21,10 +21,11 @@ from apps.platforms.snapshot.check import Problem, problems_of
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """`as_of` is the moment that the file's times are told from; only `load_demo` moves them."""
+    """`as_of` is the moment of which the file's facts are; `load_demo` moves its times from there."""
 
     snapshot: base.Snapshot
-    as_of: datetime | None
+    as_of: datetime | None = None
+    stale_after: int | None = None  # seconds
 
 
 def read_manifest(content: bytes | BinaryIO) -> Manifest:
@@ -40,7 +41,7 @@ def _read(file: BinaryIO) -> Manifest:
     with yaml_in(file) as stream:
         entries = Entries(stream)
         try:
-            as_of = entries.read()
+            as_of, stale_after = entries.read()
         except TooManyProblems:
             raise entries.problems.error() from None
     collections: dict[str, Any] = {name: tuple(records) for name, records in entries.records.items()}
@@ -56,7 +57,7 @@ def _read(file: BinaryIO) -> Manifest:
         raise _located(file, found).error()
     if entries.problems:
         raise entries.problems.error()
-    return Manifest(snapshot, as_of)
+    return Manifest(snapshot, as_of, stale_after)
 
 
 def _located(file: BinaryIO, found: list[Problem]) -> Problems:

@@ -11,6 +11,7 @@ from django.db.models import Min, Q
 from django.utils import timezone
 
 from apps.orgs.models import App, Organization, Platform, Project
+from apps.orgs.models.judged import judging_once
 from apps.orgs.versions import raise_data_version, raising_oneself
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Time
@@ -38,11 +39,12 @@ def apply(
     is_checked: bool = False,
     allow_deletions: bool = False,
     read_at: datetime | None = None,
+    age: tuple[datetime | None, int | None] = (None, None),
 ) -> Changes:
     """Applies the snapshot, and says how many rows it created, updated, deleted and hid.
 
     `is_checked` is for those who have called `check` themselves: of many records it takes seconds. `read_at`: since
-    when its facts are known, where that is not just now.
+    when its facts are known, where that is not just now. `age`: a manifest's `asOf` and `staleAfter` (seconds).
 
     Applying the same snapshot again writes no row; that it was read is noted each time, on the platform
     (`last_sync_at`) and on its organization (`synced_at`), and by the hour on applications that a deployment system
@@ -60,6 +62,7 @@ def apply(
             if not allow_deletions and (refused := guard(before, gone, now)):
                 raise refused
             changes = sum(_apply_rows(platform, snapshot, gone, now).values(), Changes())
+            platform.as_of, platform.stale_after = age
             _note_success(platform, snapshot.version, now, read_at, confirms=allow_deletions and bool(gone.ids))
             if changes != Changes() or _told(before) != _told(platform):
                 raise_data_version(platform.organization_id)
@@ -118,6 +121,7 @@ def _lock(platform: Platform) -> Platform:
     return Platform.objects.select_for_update(no_key=True).get(pk=platform.pk)
 
 
+@judging_once()
 def _apply_rows(platform: Platform, snapshot: base.Snapshot, gone: Leaving, now: datetime) -> dict[str, Changes]:
     """By collection, what was written."""
     builder = Builder(platform, now)
@@ -219,7 +223,7 @@ def _note_success(
 ) -> None:
     platform.version, platform.last_sync_status = version, Platform.SyncStatus.OK
     platform.last_sync_at = Time().clean(read_at or now)
-    columns = ["version", "last_sync_at", "last_sync_status"]
+    columns = ["version", "last_sync_at", "last_sync_status", "as_of", "stale_after"]
     if confirms:
         platform.deletions_confirmed_at = now
         columns.append("deletions_confirmed_at")

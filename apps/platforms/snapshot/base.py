@@ -24,6 +24,7 @@ from apps.platforms.snapshot.bounds import (
     Items,
     Matching,
     Name,
+    Prose,
     Ref,
     Text,
     Time,
@@ -37,10 +38,10 @@ Instance = facts.Instance
 Runtime = facts.Runtime
 
 KEY = Text(128)
-VERSION = Text(50)
+VERSION = Prose(50)
 STATUS = Choice(tuple(Status.values))
 MESSAGE = facts.MESSAGE
-DESCRIPTION = Text(1000, lines=True)
+DESCRIPTION = Prose(1000, lines=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class Connection:
 
     key: Annotated[str, KEY]
     type: Annotated[str, Choice(tuple(models.SourceConnection.Type.values))]
-    name: Annotated[str, Text(100)]
+    name: Annotated[str, Prose(100)]
     account_login: Annotated[str | None, Text(100)] = None
     base_url: Annotated[str | None, Url(500)] = None
     credentials: Annotated[str, Choice(tuple(models.SourceConnection.Credentials.values))] = "not_needed"
@@ -58,7 +59,7 @@ class Connection:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     key: Annotated[str, KEY]
-    name: Annotated[str, Text(200)]
+    name: Annotated[str, Prose(200)]
     description: Annotated[str | None, DESCRIPTION] = None
     created_at: Annotated[datetime | None, Time()] = None  # None, here and below: when it was first seen
 
@@ -67,7 +68,7 @@ class Project:
 class Environment:
     key: Annotated[str, KEY]
     project: Annotated[str, Ref("projects")]
-    name: Annotated[str, Text(100)]
+    name: Annotated[str, Prose(100)]
     is_default: Annotated[bool, Boolean()] = False
 
 
@@ -78,12 +79,12 @@ class App:
     key: Annotated[str, KEY]
     project: Annotated[str, Ref("projects")]
     environment: Annotated[str | None, Ref("environments")] = None
-    name: Annotated[str, Text(200)]
+    name: Annotated[str, Prose(200)]
     slug: Annotated[str | None, Text(200)] = None  # None: the key
     description: Annotated[str | None, DESCRIPTION] = None
     kind: Annotated[str, Choice(tuple(models.App.Kind.values))] = "application"
     status: Annotated[str, STATUS] = "unknown"
-    upstream_status: Annotated[str | None, Text(50)] = None
+    upstream_status: Annotated[str | None, Prose(50)] = None
     source_type: Annotated[str, Choice(tuple(models.App.SourceType.values))]
     repository: Annotated[str | None, Text(500)] = None
     branch: Annotated[str | None, Text(255)] = None
@@ -103,10 +104,10 @@ class AppState:
     key: Annotated[str, KEY]
     project: Annotated[str, Ref("projects")]
     environment: Annotated[str | None, Ref("environments")] = None
-    name: Annotated[str, Text(200)]
+    name: Annotated[str, Prose(200)]
     kind: Annotated[str, Choice(tuple(models.App.Kind.values))] = "application"
     status: Annotated[str, STATUS] = "unknown"
-    upstream_status: Annotated[str | None, Text(50)] = None
+    upstream_status: Annotated[str | None, Prose(50)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +115,12 @@ class Preview:
     key: Annotated[str, KEY]
     app: Annotated[str, Ref("apps")]
     pull_request_number: Annotated[int | None, Integer()] = None
-    pull_request_title: Annotated[str | None, Text(300)] = None
+    pull_request_title: Annotated[str | None, Prose(300)] = None
     pull_request_url: Annotated[str | None, Url(2000)] = None
     branch: Annotated[str, Text(255)]
     url: Annotated[str | None, Url(2000)] = None
     status: Annotated[str, STATUS] = "unknown"
-    upstream_status: Annotated[str | None, Text(50)] = None
+    upstream_status: Annotated[str | None, Prose(50)] = None
     created_at: Annotated[datetime | None, Time()] = None
     expires_at: Annotated[datetime | None, Time()] = None
 
@@ -147,13 +148,14 @@ class Deployment:
     preview: Annotated[str | None, Ref("previews")] = None
     is_preview: Annotated[bool, Boolean()] = False  # of a preview that is gone; where preview is named, that says it
     status: Annotated[str, Choice(tuple(models.Deployment.Status.values))] = "unknown"
-    upstream_status: Annotated[str | None, Text(50)] = None
-    title: Annotated[str, Text(300)]
+    upstream_status: Annotated[str | None, Prose(50)] = None
+    title: Annotated[str, Prose(300)]
     commit_sha: Annotated[
         str | None, Matching(64, pattern=SHA, form="a commit id of 7 to 64 hexadecimal digits in lower case")
     ] = None
     commit_message: Annotated[str | None, MESSAGE] = None
     branch: Annotated[str | None, Text(255)] = None
+    author: Annotated[str | None, Prose(200)] = None
     trigger: Annotated[str, Choice(tuple(models.Deployment.Trigger.values))] = "unknown"
     created_at: Annotated[datetime, Time()]
     started_at: Annotated[datetime | None, Time()] = None
@@ -183,16 +185,16 @@ class Secret:
     scope: Annotated[str, Choice(tuple(models.OrgSecretName.Scope.values))] = "organization"
     project: Annotated[str | None, Ref("projects")] = None
     environment: Annotated[str | None, Ref("environments")] = None
-    provider: Annotated[str | None, Text(50)] = None
+    provider: Annotated[str | None, Prose(50)] = None
     updated_at: Annotated[datetime | None, Time()] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     key: Annotated[str, KEY]
-    name: Annotated[str, Text(100)]
+    name: Annotated[str, Prose(100)]
     description: Annotated[str, DESCRIPTION]
-    version: Annotated[str | None, Text(50)] = None
+    version: Annotated[str | None, Prose(50)] = None
     tags: Annotated[
         tuple[str, ...],
         Items(Matching(32, pattern=TAG, form="a tag of lower-case letters, digits and hyphens"), 20, unique=True),

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from apps.orgs.models.names import NAME_PATTERN, REFERENCE_PATTERN
 from apps.platforms.snapshot.values import looks_like_a_value
+from apps.web.characters import is_plain, prose
 
 BIGGEST_INTEGER = 2_147_483_647
 # Lone surrogates are no characters at all: neither database can keep them.
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # An address with a user name or password in it, such as https://user:password@host. Git's own errors quote them.
 USERINFO = re.compile(r"(?<=://)[^\s/?#@]*@")
 HOST = re.compile(r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?")
@@ -41,19 +41,40 @@ class Bound:
 
 @dataclass(frozen=True)
 class Text(Bound):
+    """An identifier: one that holds what nobody sees is refused, since without it it would name something else."""
+
     maximum: int
-    lines: bool = False  # whether line breaks and tabs may be in it
 
     def problem(self, value: Any) -> str | None:
         if not isinstance(value, str) or not 1 <= len(value) <= self.maximum:
             return f"must be text of 1 to {self.maximum} characters"
         if value.isspace():
             return "must not be blank"
-        if (CONTROL_BUT_LINES if self.lines else CONTROL).search(value):
-            return "must not hold control characters" + ("" if self.lines else " or line breaks")
+        if CONTROL.search(value):
+            return "must not hold control characters or line breaks"
+        if not is_plain(value):
+            return "must not hold characters that are not seen"
         if USERINFO.search(value):
             return "must not hold an address with a user name or a password"
         return None
+
+
+@dataclass(frozen=True)
+class Prose(Text):
+    """What people wrote for people. It is stored without what nobody sees, and only the rest is judged."""
+
+    lines: bool = False  # whether line breaks and tabs may be in it
+
+    def problem(self, value: Any) -> str | None:
+        if not isinstance(value, str) or not 1 <= len(value) <= self.maximum:
+            return f"must be text of 1 to {self.maximum} characters"
+        kept = self.clean(value)
+        if not kept or kept.isspace():
+            return "must not be blank"
+        return "must not hold an address with a user name or a password" if USERINFO.search(kept) else None
+
+    def clean(self, value: Any) -> Any:
+        return prose(value, lines=self.lines)
 
 
 @dataclass(frozen=True)
@@ -106,7 +127,7 @@ class Url(Bound):
 
 
 def _is_web_address(value: str) -> bool:
-    if not value.startswith(("http://", "https://")) or re.search(r"[\s\\]", value) or CONTROL.search(value):
+    if not value.startswith(("http://", "https://")) or re.search(r"[\s\\]", value) or not is_plain(value):
         return False
     try:
         parts = urlsplit(value)

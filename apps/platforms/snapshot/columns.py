@@ -25,6 +25,7 @@ from apps.orgs.models import (
     SourceConnection,
     Template,
 )
+from apps.orgs.models.placed import Placed
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
 from apps.platforms.snapshot.fields import fields_of
@@ -82,6 +83,7 @@ class Builder:
         self.primary_domains: dict[str, base.Domain] = {}
         self.last_deployed: dict[str, datetime] = {}
         self.unread: frozenset[tuple[str, str | None]] = frozenset()
+        self.places: dict[str, tuple[str | None, str | None]] = {}  # of applications: project, environment
 
     def know(self, collection: str, rows: Mapping[str, Any]) -> None:
         """Remembers rows that are stored and that records may refer to, by key."""
@@ -108,6 +110,8 @@ class Builder:
             rows[identity] = self._row(kind, record, values, existing.get(identity))
         if kind.referred in base.REFERRED:
             self.ids[kind.referred].update((row.external_id, row.pk) for row in rows.values())
+        if kind.model is App:
+            self.places.update((row.pk, (row.project_id, row.environment_id)) for row in rows.values())
         return rows
 
     def _row(self, kind: Kind, record: Any, columns: dict[str, Any], old: Any) -> Any:
@@ -120,12 +124,29 @@ class Builder:
                 row.period = self.platform.check_period
         if old is not None:
             row.pk = old.pk
+        if isinstance(row, Placed) and row.within_project_id is None and old is not None:
+            row.within_project_id, row.within_environment_id = old.within_project_id, old.within_environment_id
         if hasattr(row, "created_at") and record.created_at is None:
             row.created_at = old.created_at if old is not None else self.now
         if isinstance(record, base.App):
             self._keep_what_is_not_told(row, old)
             self._add_what_follows(row, old)
         return row
+
+    def _place(self, record: Any) -> dict[str, Any]:
+        """Where a row is. Of what belongs to an application that is not told it says nothing."""
+        place: tuple[str | None, str | None]
+        match record:
+            case base.Variable(app=None, environment=str()):
+                project = self.ids["projects"].get(self.projects_of_environments[record.environment or ""])
+                place = project, self.ids["environments"][record.environment or ""]
+            case base.Variable(app=None):
+                place = self.ids["projects"][record.project or ""], None
+            case base.Variable() | base.Preview() | base.Domain() | base.Deployment():
+                place = self.places.get(self.ids["apps"][record.app or ""], (None, None))
+            case _:
+                return {}
+        return {"within_project_id": place[0], "within_environment_id": place[1]}
 
     def _state_row(self, columns: dict[str, Any], old: Any) -> Any:
         row = copy(old)
@@ -170,7 +191,7 @@ class Builder:
                 columns[name] = None if value is None else field.bound.clean(value)
         if kind.prefix:
             columns["id"] = self._id(kind, record)
-        return columns | self._special(record)
+        return columns | self._place(record) | self._special(record)
 
     def _special(self, record: Any) -> dict[str, Any]:
         match record:
@@ -208,11 +229,13 @@ def _key_parts(record: Any) -> tuple[str, ...]:
 
 def _instance(instance: base.Instance) -> dict[str, Any]:
     """As it is kept in JSON; the time is text, with milliseconds and Z."""
+    clean = {name: field.bound.clean for name, field in fields_of(base.Instance).items()}
     since = None
     if instance.since is not None:
-        moment = fields_of(base.Instance)["since"].bound.clean(instance.since)
+        moment = clean["since"](instance.since)
         since = f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
-    return {"state": instance.state, "since": since, "message": instance.message}
+    message = None if instance.message is None else clean["message"](instance.message)
+    return {"state": clean["state"](instance.state), "since": since, "message": message}
 
 
 def _primary_domains(snapshot: base.Snapshot) -> dict[str, base.Domain]:

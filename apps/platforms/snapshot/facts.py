@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Annotated
 
 from apps.orgs import models
-from apps.platforms.snapshot.bounds import Boolean, Choice, Integer, Items, Ratio, Ref, Text, Time
+from apps.platforms.snapshot.bounds import Boolean, Choice, Integer, Items, Prose, Ratio, Ref, Time
 
-MESSAGE = Text(300, lines=True)
+MESSAGE = Prose(300, lines=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Edge:
     http_status: Annotated[int | None, Integer(100, 599)] = None
     latency_ms: Annotated[int | None, Integer()] = None
     dns_status: Annotated[str, Choice(tuple(models.EdgeFact.DnsStatus.values))] = "unknown"
-    tls_issuer: Annotated[str | None, Text(200)] = None
+    tls_issuer: Annotated[str | None, Prose(200)] = None
     tls_not_after: Annotated[datetime | None, Time()] = None
     tls_is_valid: Annotated[bool | None, Boolean()] = None
     error: Annotated[str | None, MESSAGE] = None
@@ -30,7 +30,7 @@ class Edge:
 class Instance:
     """One running (or failed) instance of an application."""
 
-    state: Annotated[str, Text(50)]
+    state: Annotated[str, Prose(50)]
     since: Annotated[datetime | None, Time()] = None
     message: Annotated[str | None, MESSAGE] = None
 

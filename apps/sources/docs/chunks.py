@@ -79,6 +79,8 @@ class Section:
     trail: str  # the page's title and the headings it stands under, outermost first; "" for the top
     anchor: str | None
     body: str
+    level: int = field(default=0, compare=False)  # 1 to 6; 0 for the top
+    line: int = field(default=0, compare=False)  # of its heading, from 0, in `written_lines`
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +95,39 @@ class _Block:
 
     level: int
     heading: str
+    number: int = 0  # the line of the heading
     lines: list[tuple[bool, str]] = field(default_factory=list)
 
 
 def parse(path: str, text: str) -> Page:
     """The page in `text`; `path` tells the format, and the title where the text has none."""
-    text = _CONTROL.sub(" ", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    if PurePosixPath(path).suffix.lower() in PLAIN:
+    text = normalized(text)
+    if not is_markdown(path):
         return _plain_page(path, text)
     front, text = _front_matter(text)
     lines = _visible_lines(text.split("\n"))
     return _page(path, front, list(_blocks(_without_esm(lines) if path.lower().endswith(".mdx") else lines)))
+
+
+def is_markdown(path: str) -> bool:
+    return PurePosixPath(path).suffix.lower() in MARKDOWN
+
+
+def normalized(text: str) -> str:
+    """The text with one kind of line end, and with spaces for control characters."""
+    return _CONTROL.sub(" ", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def written_lines(path: str, text: str) -> list[str]:
+    """The lines of a page of Markdown, without what stands above it; in MDX with empty ones for what is a program's."""
+    _, text = _front_matter(normalized(text))
+    lines = text.split("\n")
+    if path.lower().endswith(".mdx"):
+        visible = list(_visible_lines(lines))
+        kept = {number for number, _, _ in _without_esm(visible)}
+        for number in {number for number, _, _ in visible} - kept:
+            lines[number] = ""
+    return lines
 
 
 def plain(text: str) -> str:
@@ -147,21 +171,21 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
     return {key: plain(value) for key, value in wanted.items() if isinstance(value, str)}, text[found.end() :]
 
 
-def _visible_lines(lines: Iterable[str]) -> Iterator[tuple[bool, str]]:
-    """(is it code, line), without the lines that open and close code blocks and without comments."""
+def _visible_lines(lines: Iterable[str]) -> Iterator[tuple[int, bool, str]]:
+    """(its number, is it code, line), without the lines that open and close code blocks and without comments."""
     fence = comment = ""  # what opened the block we are in; what will end the comment we are in
-    for line in lines:
+    for number, line in enumerate(lines):
         if fence:
             if _closes(fence, line):
                 fence = ""
             else:
-                yield True, line
+                yield number, True, line
         elif not comment and (opening := _opening(line)):
             fence = opening[1]
-            yield False, _title_in(opening[2])
+            yield number, False, _title_in(opening[2])
         else:
             visible, comment = _without_comments(line, comment)
-            yield False, visible
+            yield number, False, visible
 
 
 def _opening(line: str) -> re.Match[str] | None:
@@ -193,27 +217,27 @@ def _without_comments(line: str, end: str) -> tuple[str, str]:
     return "".join(visible), end
 
 
-def _without_esm(lines: Iterable[tuple[bool, str]]) -> Iterator[tuple[bool, str]]:
+def _without_esm(lines: Iterable[tuple[int, bool, str]]) -> Iterator[tuple[int, bool, str]]:
     """MDX without its import and export statements, which end where their brackets are closed."""
     depth = 0
-    for is_code, line in lines:
+    for number, is_code, line in lines:
         if not is_code and (depth > 0 or _ESM.match(line)):
             depth += sum(line.count(c) for c in "([{") - sum(line.count(c) for c in ")]}")
         else:
-            yield is_code, line
+            yield number, is_code, line
 
 
-def _blocks(lines: Iterable[tuple[bool, str]]) -> Iterator[_Block]:
+def _blocks(lines: Iterable[tuple[int, bool, str]]) -> Iterator[_Block]:
     """The text before the first heading (level 0), then a block for each heading outside code."""
     block = _Block(0, "")
-    for is_code, line in lines:
+    for number, is_code, line in lines:
         if not is_code and (atx := _ATX.match(line)):
             yield block
-            block = _Block(len(atx[1]), re.sub(r"(?:^|[ \t])#+$", "", atx[2].strip()).strip())
+            block = _Block(len(atx[1]), re.sub(r"(?:^|[ \t])#+$", "", atx[2].strip()).strip(), number)
         elif not is_code and (underline := _SETEXT.match(line)) and _can_be_underlined(block.lines):
             _, heading = block.lines.pop()
             yield block
-            block = _Block(1 if underline[1] else 2, heading.strip())
+            block = _Block(1 if underline[1] else 2, heading.strip(), number - 1)
         else:
             block.lines.append((is_code, line))
     yield block
@@ -241,7 +265,7 @@ def _page(path: str, front: dict[str, str], blocks: list[_Block]) -> Page:
     for block, (heading, _), anchor in zip(blocks[rest:], headings[rest:], anchors[rest:], strict=True):
         above = [outer for outer in above if outer[0] < block.level]
         trail = " › ".join((title, *(text for _, text in above)))
-        sections.append(Section(heading, trail, anchor, _body(block)))
+        sections.append(Section(heading, trail, anchor, _body(block), block.level, block.number))
         above.append((block.level, heading))
     return Page(title, tuple(sections))
 

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeVar
-from urllib.parse import quote
 
 from django.conf import settings
 
-from apps.sources.docs.chunks import DIRECTORY_PAGES, MARKDOWN
+from apps.sources.docs.addresses import address_of, is_own, prefixes, url_of
+from apps.sources.docs.contents import Contents, read_contents
 from apps.sources.docs.index import stored_in
 from apps.sources.docs.query import RankedPage, expression, rank
-from apps.sources.docs.upkeep import RETRY, Upkeep
+from apps.sources.docs.upkeep import RETRY, Identity, Upkeep
 from apps.web.exceptions import Unavailable
 
 MAX_ANSWER = 56 * 1024  # bytes of JSON; no answer may be over 64 KiB
@@ -28,6 +28,7 @@ Answer = TypeVar("Answer")
 # The marks around each match are control characters, which no indexed text holds.
 _HIT = """
 SELECT page_info.doc_id, page_info.title, section_info.heading, page_info.path, section_info.anchor,
+    page_info.root, page_info.address,
     snippet(section, 3, char(2), char(3), '…', 64)
 FROM section JOIN section_info ON section_info.id = section.rowid JOIN page_info ON page_info.id = section_info.page
 WHERE section MATCH ? AND section.rowid = ?
@@ -65,6 +66,8 @@ def search(query: str, limit: int) -> list[Hit]:
 
 def prepare() -> int:
     """Make sure that the index is there and up to date, as start-up does; the number of pages in it."""
+    if not is_all_public():
+        public_docs().pages()
     return _docs().pages()
 
 
@@ -92,12 +95,31 @@ def condition() -> str | None:
 
 
 def _docs() -> "Docs":
-    return _docs_in(tuple(settings.DOCS_DIRS), settings.DATA_DIR, settings.DOCS_BASE_URL or None)
+    return _docs_in(tuple(settings.DOCS_DIRS), settings.DATA_DIR, settings.DOCS_BASE_URL or None, *_home())
+
+
+def all_docs() -> "Docs":
+    """What members see: every directory, each page at its address here."""
+    return _docs_in(tuple(settings.DOCS_DIRS), settings.DATA_DIR, None, *_home())
+
+
+def public_docs() -> "Docs":
+    """What everybody sees. It has an index of its own, so that no word of another page can show in it."""
+    directories = tuple(d for d in settings.DOCS_DIRS if settings.DOCS_PUBLIC or is_own(d, settings.OWN_DOCS))
+    return _docs_in(directories, settings.DATA_DIR, None, *_home())
+
+
+def is_all_public() -> bool:
+    return public_docs().directories == all_docs().directories
+
+
+def _home() -> tuple[Path, str]:
+    return settings.OWN_DOCS, f"{settings.PUBLIC_URL}/docs"
 
 
 @lru_cache(maxsize=8)
-def _docs_in(directories: tuple[Path, ...], data_dir: Path, base_url: str | None) -> "Docs":
-    return Docs(directories, data_dir, base_url)
+def _docs_in(directories: tuple[Path, ...], data_dir: Path, base_url: str | None, own: Path, home: str) -> "Docs":
+    return Docs(directories, data_dir, base_url, own=own, home=home)
 
 
 os.register_at_fork(after_in_child=_docs_in.cache_clear)  # its threads stay behind
@@ -112,9 +134,36 @@ class Docs:
         data_dir: Path,
         base_url: str | None = None,
         clock: Callable[[], float] = time.monotonic,
+        own: Path | None = None,
+        home: str = "/docs",
     ) -> None:
+        """`base_url`: where the pages are published; else each is at its address below `home`.
+
+        `own` is the directory whose addresses there have no prefix.
+        """
+        self.directories = directories
         self.upkeep = Upkeep(directories, data_dir, clock)
+        self.home = home
         self._base_url = base_url
+        self._prefixes = prefixes(directories, own)
+        self._contents: tuple[Identity, Contents] | None = None
+
+    def contents(self) -> Contents:
+        """The pages of the index that answers now. Raises Unavailable where there is none."""
+        opened = self.upkeep.opened()
+        known = self._contents
+        if known is None or known[0] != opened.identity:
+            known = opened.identity, self._read(lambda connection: read_contents(connection, self._prefixes))
+            self._contents = known
+        return known[1]
+
+    def url(self, address: str, anchor: str | None = None) -> str | None:
+        return url_of(self.home, address, anchor)
+
+    def _url(self, root: int, path: str, address: str, anchor: str | None) -> str | None:
+        if self._base_url:
+            return page_url(self._base_url, path, anchor)
+        return self.url(self._prefixes[root] + address, anchor)
 
     def search(self, query: str, limit: int) -> list[Hit]:
         return self._read(lambda connection: self._search(connection, query, limit))
@@ -150,13 +199,14 @@ class Docs:
         return hits
 
     def _hit(self, connection: sqlite3.Connection, match: str, ranked: RankedPage) -> Hit:
-        doc_id, title, heading, path, anchor, marked = connection.execute(_HIT, (match, ranked.section)).fetchone()
+        row = connection.execute(_HIT, (match, ranked.section)).fetchone()
+        doc_id, title, heading, path, anchor, root, address, marked = row
         return Hit(
             id=doc_id,
             title=clip(title, 200),
             section=clip(heading, 200) if heading else None,
             path=path,
-            url=page_url(self._base_url, path, anchor) if self._base_url else None,
+            url=self._url(root, path, address, anchor),
             anchor=anchor,
             snippet=_snippet(marked) or _what_follows(connection, ranked.section) or clip(heading or title, SNIPPET),
             score=ranked.score,
@@ -164,16 +214,8 @@ class Docs:
 
 
 def page_url(base_url: str, path: str, anchor: str | None) -> str | None:
-    """Where a page is published: without .md, and `index` and `README` as their directory. None: over 2,048 long."""
-    page = PurePosixPath(path)
-    if page.suffix.lower() in MARKDOWN:
-        page = page.with_suffix("")
-    end = ""
-    if page.name.lower() in DIRECTORY_PAGES:
-        page, end = page.parent, "/"
-    way = "" if page == PurePosixPath() else "/" + quote(page.as_posix())
-    url = base_url.rstrip("/") + way + end + (f"#{quote(anchor)}" if anchor else "")
-    return url if len(url) <= 2048 else None
+    """Where a page is published below another site's address. None: over 2,048 long."""
+    return url_of(base_url, address_of(path), anchor)
 
 
 def _what_follows(connection: sqlite3.Connection, section: int) -> str:

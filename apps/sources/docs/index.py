@@ -15,9 +15,10 @@ from tempfile import mkstemp
 
 from apps.orgs.ids import derived_id
 from apps.sources.docs import spelling
+from apps.sources.docs.addresses import addresses_of
 from apps.sources.docs.chunks import MARKDOWN, PLAIN, Page, parse
 
-FORMAT = 2  # raise it when the tables or the chunking change: part of the file's name, so versions never share one
+FORMAT = 3  # raise it when the tables or the chunking change: part of the file's name, so versions never share one
 MAX_FILES = 20_000
 MAX_BYTES = 2 * 1024 * 1024
 MAX_PATH = 512
@@ -32,7 +33,8 @@ PRAGMA synchronous = OFF;
 PRAGMA temp_store = MEMORY;
 CREATE TABLE meta (fingerprint TEXT, pages INTEGER, roots TEXT);
 CREATE TABLE page_info (
-    id INTEGER PRIMARY KEY, doc_id TEXT, path TEXT, title TEXT, first_section INTEGER, last_section INTEGER
+    id INTEGER PRIMARY KEY, doc_id TEXT, path TEXT, title TEXT, first_section INTEGER, last_section INTEGER,
+    root INTEGER, address TEXT
 );
 CREATE TABLE section_info (id INTEGER PRIMARY KEY, page INTEGER, heading TEXT, anchor TEXT);
 CREATE VIRTUAL TABLE section USING fts5(
@@ -221,6 +223,8 @@ def _fill(connection: sqlite3.Connection, files: Sequence[DocFile]) -> None:
     connection.executescript(_SCHEMA + spelling.SCHEMA)
     pages = 0
     sections = 0
+    roots = sorted({file.root for file in files})
+    addresses = {root: addresses_of([file.path for file in files if file.root == root]) for root in roots}
     for file in files:
         try:
             with file.file.open("rb") as opened:
@@ -229,23 +233,22 @@ def _fill(connection: sqlite3.Connection, files: Sequence[DocFile]) -> None:
             continue  # removed since the scan: the next check will see that the files changed
         page = parse(file.path, text)
         pages += 1
-        _add_page(connection, pages, sections + 1, file, page)
+        _add_page(connection, pages, sections + 1, file, page, addresses[file.root][file.path])
         sections += len(page.sections)
-    roots = " ".join(map(str, sorted({file.root for file in files})))
-    connection.execute("INSERT INTO meta VALUES (?, ?, ?)", (fingerprint(files), pages, roots))
+    connection.execute("INSERT INTO meta VALUES (?, ?, ?)", (fingerprint(files), pages, " ".join(map(str, roots))))
     connection.commit()
     connection.executescript(_FINISH)
     spelling.add_spellings(connection)
     connection.commit()
 
 
-def _add_page(connection: sqlite3.Connection, number: int, first: int, file: DocFile, page: Page) -> None:
+def _add_page(connection: sqlite3.Connection, number: int, first: int, file: DocFile, page: Page, address: str) -> None:
     """A page's rows. Its sections are numbered in one run from `first`, so that a range finds them."""
     words = _path_words(file.path)
     rows = list(enumerate(page.sections, start=first))
     connection.execute(
-        "INSERT INTO page_info VALUES (?, ?, ?, ?, ?, ?)",
-        (number, file.doc_id, file.path, page.title, first, rows[-1][0]),
+        "INSERT INTO page_info VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (number, file.doc_id, file.path, page.title, first, rows[-1][0], file.root, address),
     )
     connection.executemany(
         "INSERT INTO section_info VALUES (?, ?, ?, ?)",

@@ -15,10 +15,11 @@ MAX_CARRIED = 20
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRef:
-    """The newest commit that is known of a ref, and the repository that has it."""
+    """The newest commit that is known of a ref, the repository that has it, and when (Unix time) that was read."""
 
     generation: Path
     commit: str
+    fetched_at: float
     is_stale: bool
 
 

@@ -111,7 +111,7 @@ class Mirror:
         generation, stamp = known
         if not stamp.is_fresh:
             _single_flight.start((self.folder, ref), lambda: self._refresh(ref))
-        return ResolvedRef(generation, stamp.commit, stamp.is_stale)
+        return ResolvedRef(generation, stamp.commit, stamp.fetched_at, stamp.is_stale)
 
     def refresh(self, ref: str) -> None:
         """Fetches a known ref that is not fresh, and waits for it; a failure is in the log and in its stamp."""
@@ -290,4 +290,4 @@ class Mirror:
 
 def unavailable(retry_after: int = 10) -> Unavailable:
     # Never the other side's words: they may name hosts, paths and accounts.
-    return Unavailable("The repository could not be read.", retry_after=retry_after)
+    return Unavailable("The application's repository cannot be read at the moment.", retry_after=retry_after)

@@ -4,6 +4,7 @@ libgit2 inflates whatever it is asked for, however large. So no object is read b
 """
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ GitError = pygit2.GitError
 MAX_COMMIT_BYTES = 1024 * 1024  # of a commit or a tag, with its message
 MAX_TAG_CHAIN = 5
 TAG_TARGET = re.compile(rb"object ([0-9a-f]{40})\n")
-MAX_TREES_KNOWN = 1000
+MAX_COMMITS_KNOWN = 1000
+LAST_SECOND = 253_402_300_799  # of the year 9999
 
-# The root trees of commits. A sha names its content, in whatever repository it is found.
-_trees: dict[str, str] = {}
+# Root trees of commits, and when those were made. A sha names its content, in whatever repository it is found.
+_commits: dict[str, tuple[str, datetime]] = {}
 
 
 def open_at(folder: Path) -> pygit2.Repository:
@@ -77,17 +79,30 @@ def size_of(repository: pygit2.Repository, oid: pygit2.Oid) -> int | None:
 
 
 def tree_of(repository: pygit2.Repository, commit_sha: str) -> pygit2.Oid:
-    """The root tree of a commit, whose sha is full. Raises GitError, KeyError (it is not there)."""
-    if commit_sha not in _trees:
+    """The root tree of a commit, whose sha is full. Raises GitError, also when it is not there."""
+    return pygit2.Oid(hex=_commit(repository, commit_sha)[0])
+
+
+def committed_at(repository: pygit2.Repository, commit_sha: str) -> datetime:
+    """When a commit was made, as it says itself: within 1970 to 9999. Raises GitError."""
+    return _commit(repository, commit_sha)[1]
+
+
+def _commit(repository: pygit2.Repository, commit_sha: str) -> tuple[str, datetime]:
+    if commit_sha not in _commits:
         oid = pygit2.Oid(hex=commit_sha)
-        kind, size = _header(repository, oid)
+        try:
+            kind, size = _header(repository, oid)
+        except KeyError:
+            raise GitError("The commit is not there.") from None
         if kind != ObjectType.COMMIT or size > MAX_COMMIT_BYTES:
             raise GitError("This is no commit, or too large a one.")
-        if len(_trees) >= MAX_TREES_KNOWN:
-            _trees.clear()
+        if len(_commits) >= MAX_COMMITS_KNOWN:
+            _commits.clear()
         commit: Any = repository[oid]
-        _trees[commit_sha] = str(commit.tree_id)
-    return pygit2.Oid(hex=_trees[commit_sha])
+        seconds = min(max(commit.commit_time, 0), LAST_SECOND)
+        _commits[commit_sha] = str(commit.tree_id), datetime.fromtimestamp(seconds, UTC)
+    return _commits[commit_sha]
 
 
 def _commit_sha(repository: pygit2.Repository, oid: Any) -> str | None:

@@ -1,6 +1,6 @@
 """Paths inside a repository, as clients write them: relative, / between names, nothing that leads elsewhere."""
 
-from apps.web.exceptions import InvalidInput
+from apps.sources.git.problems import not_a_path
 
 MAX_PATH = 1024
 # What a listing shows of one name. Longer ones do not fit on any file system, but do fit in a tree object.
@@ -16,9 +16,7 @@ def parts_of(path: str) -> tuple[str, ...]:
         return ()
     parts = tuple(path.removesuffix("/").split("/"))
     if len(path) > MAX_PATH or not all(map(_is_name, parts)):
-        raise path_problem(
-            "A path is relative, has one / between names, and none of them is . or .. or .git.", "path_not_found"
-        )
+        raise not_a_path()
     return parts
 
 
@@ -26,10 +24,6 @@ def display_name(raw: bytes) -> str:
     """A name as it is shown. One that is not UTF-8 or too long is shown changed, and cannot be opened."""
     name = raw.decode("utf-8", "replace")
     return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
-
-
-def path_problem(sentence: str, type: str) -> InvalidInput:
-    return InvalidInput.because("path", sentence, type)
 
 
 def _is_name(name: str) -> bool:

@@ -11,11 +11,16 @@ FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)
 MAX_REF = 255
 FULL_SHA = re.compile(r"[0-9a-f]{40}\Z")
 SHORT_SHA = re.compile(r"[0-9a-f]{7,39}\Z")
-NOT_FOUND = "There is no such branch, tag or commit in the repository."
 
 
-def ref_not_found(sentence: str = NOT_FOUND) -> InvalidInput:
-    return InvalidInput.because("ref", sentence, "ref_not_found")
+def ref_not_found(branch: str | None = None) -> InvalidInput:
+    """`branch` is what is read without a ref; None is the default branch."""
+    instead = f'the branch "{branch}"' if branch else "the default branch"
+    return InvalidInput.because(
+        "ref",
+        f"There is no such branch, tag or commit in the repository: leave ref out for {instead}.",
+        "ref_not_found",
+    )
 
 
 def is_valid_ref(ref: str) -> bool:
@@ -28,6 +33,15 @@ def full_sha(ref: str) -> str | None:
 
 def short_sha(ref: str) -> str | None:
     return ref.lower() if SHORT_SHA.match(ref.lower()) else None
+
+
+def is_ref(ref: str) -> bool:
+    """Whether a client may write this."""
+    try:
+        names_of(ref)
+    except InvalidInput:
+        return False
+    return True
 
 
 def names_of(ref: str) -> tuple[str, ...]:

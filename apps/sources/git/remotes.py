@@ -2,7 +2,7 @@
 
 from apps.net.outbound import Destination, NotAllowed, https_destination, resolve_allowed
 from apps.sources.git.fetch import FetchFailed, Remote
-from apps.web.exceptions import InvalidInput
+from apps.sources.git.problems import no_repository
 
 
 def remote_of(url: str) -> Remote:
@@ -19,8 +19,4 @@ def https_only(url: str) -> Destination:
     try:
         return https_destination(url)
     except NotAllowed:
-        raise InvalidInput.because(
-            "applicationId",
-            "This application's repository has no https address that can be read here.",
-            "no_repository",
-        ) from None
+        raise no_repository("This application's repository has no https address that can be read here") from None

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +12,32 @@ from django.conf import settings
 from pygit2.enums import FileMode, ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
-from apps.sources.git.chunks import chunk_of, is_text
+from apps.sources.git import problems, stamps
+from apps.sources.git.chunks import chunk_of, is_text, lines_of
 from apps.sources.git.fetch import BLOB_LIMIT
 from apps.sources.git.integrity import has_whole_indexes
 from apps.sources.git.mirrors import Mirror, unavailable
-from apps.sources.git.objects import GitError, commit_named, commit_with, head_branch, open_at, size_of, tree_of
-from apps.sources.git.paths import display_name, parts_of, path_problem
+from apps.sources.git.objects import (
+    GitError,
+    commit_named,
+    commit_with,
+    committed_at,
+    head_branch,
+    open_at,
+    size_of,
+    tree_of,
+)
+from apps.sources.git.paths import display_name, parts_of
+from apps.sources.git.problems import TYPES
 from apps.sources.git.redaction import masked
-from apps.sources.git.refs import HEAD, full_sha, names_of, ref_not_found, short_sha
+from apps.sources.git.refs import HEAD, full_sha, is_ref, names_of, short_sha
 from apps.sources.git.secret_files import is_secret
-from apps.sources.git.values import Entry, EntryType, FileChunk, Location
+from apps.sources.git.stamps import last_fetched
+from apps.sources.git.values import Entry, FileChunk, Location
 from apps.web.exceptions import InvalidInput
 
 # A directory of some 200,000 names. A larger one would take the memory of the whole process.
 MAX_TREE_BYTES = 8 * 1024 * 1024
-
-TYPES: dict[int, EntryType] = {
-    int(FileMode.TREE): "directory",
-    int(FileMode.LINK): "symlink",
-    int(FileMode.COMMIT): "submodule",
-}
-
 
 Listing = list[Entry]
 
@@ -62,13 +69,27 @@ class Repository:
     """A repository at one commit. Nothing of a working tree is ever read, only what is committed."""
 
     def __init__(
-        self, repository: pygit2.Repository, commit_sha: str, ref: str, *, is_stale: bool, origin: "Origin"
+        self,
+        repository: pygit2.Repository,
+        commit_sha: str,
+        ref: str,
+        *,
+        fetched_at: float,
+        is_stale: bool,
+        origin: "Origin",
     ) -> None:
         self.ref = ref
         self.commit_sha = commit_sha
+        self.fetched_at = _time(fetched_at)
         self.is_stale = is_stale
         self._repository = repository
         self._origin = origin
+
+    @property
+    def committed_at(self) -> datetime:
+        """When the commit was made. Raises Unavailable."""
+        with _readable(self._origin):
+            return committed_at(self._repository, self.commit_sha)
 
     def list(self, path: str) -> Listing:
         """Everything in a directory: directories first, then by name (code points).
@@ -79,71 +100,74 @@ class Repository:
         with _readable(self._origin):
             tree = self._root()
             for position, part in enumerate(parts):
-                entry = self._entry(tree, part)
+                entry = self._entry(tree, part, parts[:position])
                 if entry.filemode != FileMode.TREE:
-                    # In the middle of a path nothing can follow; at its end it is there, but is something else.
-                    raise _not_a_directory(entry) if position == len(parts) - 1 else _not_found()
+                    if position < len(parts) - 1:  # nothing can follow
+                        raise problems.nothing_at(parts[:position])
+                    raise problems.not_a_directory(entry)
                 tree = self._tree(entry.id)
             prefix = "".join(f"{part}/" for part in parts)
             found = [(entry.raw_name, self._described(prefix, entry)) for entry in tree]
         found.sort(key=lambda pair: (pair[1].type != "directory", pair[1].name, pair[0]))
         return [entry for _, entry in found]
 
-    def read(self, path: str, offset: int, max_bytes: int) -> FileChunk:
+    def read(
+        self, path: str, offset: int, max_bytes: int, *, start_line: int | None = None, lines: int | None = None
+    ) -> FileChunk:
         """A piece of a file, or the text of a symbolic link: where it leads, not what is there.
+
+        It begins at a line where `start_line` is given, else at the byte `offset`; only lines of the former count.
 
         Raises InvalidInput (path_not_found, is_directory, not_a_directory, secret_file, too_large, out_of_range)
         and Unavailable.
         """
         parts = parts_of(path)
         if not parts:
-            raise path_problem("This is a directory: list_files lists it.", "is_directory")
+            raise problems.is_directory()
         with _readable(self._origin):
             entry = self._find(parts)
             _check_readable_type(entry, path)
             data = self._content(entry.id)
         # Of the whole file: a chunk may begin inside a block.
         shown, redaction_count = masked(data) if is_text(data) else (data, 0)
-        piece = chunk_of(shown, offset, max_bytes)
+        if start_line is None:
+            piece = chunk_of(shown, offset, max_bytes)
+        else:
+            piece = lines_of(shown, start_line, lines, max_bytes)
         return FileChunk(
             path="/".join(parts),
             sha=str(entry.id),
             size=len(data),
-            encoding=piece.encoding,
-            content=piece.content,
             is_truncated=piece.next_offset is not None,
-            next_offset=piece.next_offset,
             redaction_count=redaction_count,
+            **asdict(piece),
         )
 
     def _find(self, parts: tuple[str, ...]) -> Any:
         tree = self._root()
-        for part in parts[:-1]:
-            entry = self._entry(tree, part)
+        for position, part in enumerate(parts[:-1]):
+            entry = self._entry(tree, part, parts[:position])
             if entry.filemode != FileMode.TREE:
-                raise _not_found()
+                raise problems.nothing_at(parts[:position])
             tree = self._tree(entry.id)
-        return self._entry(tree, parts[-1])
+        return self._entry(tree, parts[-1], parts[:-1])
 
     def _root(self) -> pygit2.Tree:
-        try:
-            return self._tree(tree_of(self._repository, self.commit_sha))
-        except KeyError:
-            raise GitError("The commit is not there.") from None
+        return self._tree(tree_of(self._repository, self.commit_sha))
 
     def _tree(self, oid: pygit2.Oid) -> pygit2.Tree:
         if (size_of(self._repository, oid) or 0) > MAX_TREE_BYTES:
-            raise path_problem("The directory is too large.", "too_large")
+            raise problems.too_large_directory()
         tree = self._repository.get(oid)
         if not isinstance(tree, pygit2.Tree):
             raise GitError("A tree names something as a directory that is none.")
         return tree
 
-    def _entry(self, tree: pygit2.Tree, name: str) -> Any:
+    def _entry(self, tree: pygit2.Tree, name: str, parents: tuple[str, ...]) -> Any:
         try:
             return tree[name]
         except KeyError:
-            raise _not_found() from None
+            raise problems.nothing_at(parents) from None
 
     def _described(self, prefix: str, entry: Any) -> Entry:
         name = display_name(entry.raw_name)
@@ -162,7 +186,7 @@ class Repository:
         size = self._size(oid)
         # The remote was asked to leave these away. One that does not, and the checkout, have them all the same.
         if size is None or size >= BLOB_LIMIT:
-            raise path_problem("The file has 1 MiB or more, which is too large to answer.", "too_large")
+            raise problems.too_large_file()
         kind, data = self._repository.odb.read(oid)
         if kind != ObjectType.BLOB:
             raise GitError("A tree names something as a file that is none.")
@@ -177,7 +201,8 @@ def open_repository(location: Location, ref: str | None, *, pinned_commit: str |
     Raises InvalidInput (no_repository, ref_not_found, bad_cursor) and Unavailable.
     """
     requested = ref if ref is not None else location.default_branch or HEAD
-    names_of(requested)  # what cannot be a ref goes no further
+    if not is_ref(requested):  # it goes no further
+        raise problems.missing_ref(requested, location.default_branch, is_default=ref is None)
     opener = _open_checkout if location.url == LOCAL_CHECKOUT else _open_mirror
     with _readable(Origin()):
         return opener(location, requested, ref is None, pinned_commit)
@@ -193,14 +218,28 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
         if commit := commit_with(repository, sha):
             # A branch that was named may have moved since; a commit that was named is what it is.
             is_stale = known is not None and known[1].is_stale and not full_sha(requested)
-            return Repository(repository, commit, requested, is_stale=is_stale, origin=MirrorOrigin(mirror, generation))
+            return Repository(
+                repository,
+                commit,
+                requested,
+                fetched_at=known[1].fetched_at if known else last_fetched(generation),
+                is_stale=is_stale,
+                origin=MirrorOrigin(mirror, generation),
+            )
     try:
         latest = mirror.latest(pinned_commit or requested)
     except InvalidInput:
-        raise _bad_cursor() if pinned_commit else _missing(requested, is_default) from None
-    origin = MirrorOrigin(mirror, latest.generation)
-    repository = mirror.open(latest.generation)
-    return Repository(repository, latest.commit, requested, is_stale=latest.is_stale, origin=origin)
+        if pinned_commit:
+            raise problems.bad_cursor() from None
+        raise problems.missing_ref(requested, location.default_branch, is_default=is_default) from None
+    return Repository(
+        mirror.open(latest.generation),
+        latest.commit,
+        requested,
+        fetched_at=latest.fetched_at,
+        is_stale=latest.is_stale,
+        origin=MirrorOrigin(mirror, latest.generation),
+    )
 
 
 def _open_checkout(location: Location, requested: str, is_default: bool, pinned_commit: str | None) -> Repository:
@@ -209,11 +248,7 @@ def _open_checkout(location: Location, requested: str, is_default: bool, pinned_
     Only commits are read, so uncommitted work does not show.
     """
     if settings.PORTHOLE_ENV != "local" or not (settings.BASE_DIR / ".git").exists():
-        raise InvalidInput.because(
-            "applicationId",
-            "This application's repository is the server's own checkout, and there is none.",
-            "no_repository",
-        )
+        raise problems.no_repository("This application's repository is the server's own checkout, and there is none")
     repository = open_at(settings.BASE_DIR)
     name, commit = requested, _in_checkout(repository, requested)
     if commit is None and is_default:  # a checkout need not have the application's branch
@@ -221,8 +256,10 @@ def _open_checkout(location: Location, requested: str, is_default: bool, pinned_
     if pinned_commit:
         commit = commit_with(repository, pinned_commit)
     if commit is None:
-        raise _bad_cursor() if pinned_commit else _missing(HEAD if is_default else requested, is_default)
-    return Repository(repository, commit, name, is_stale=False, origin=Origin())
+        if pinned_commit:
+            raise problems.bad_cursor()
+        raise problems.missing_ref(HEAD if is_default else requested, location.default_branch, is_default=is_default)
+    return Repository(repository, commit, name, fetched_at=stamps.now(), is_stale=False, origin=Origin())
 
 
 def _in_checkout(repository: pygit2.Repository, requested: str) -> str | None:
@@ -246,37 +283,14 @@ def _readable(origin: Origin) -> Iterator[None]:
 def _check_readable_type(entry: Any, path: str) -> None:
     match TYPES.get(entry.filemode, "file"):
         case "directory":
-            raise path_problem("This is a directory: list_files lists it.", "is_directory")
+            raise problems.is_directory()
         case "submodule":
-            raise path_problem("This is a submodule: another repository, which is not read.", "is_directory")
+            raise problems.is_submodule("is_directory")
         case _ if path.endswith("/"):
-            raise _not_a_directory(entry)
+            raise problems.not_a_directory(entry)
         case _ if is_secret(path):
-            raise path_problem("Files of this kind hold secrets, and are not answered.", "secret_file")
+            raise problems.secret_file()
 
 
-def _not_a_directory(entry: Any) -> InvalidInput:
-    type = TYPES.get(entry.filemode, "file")
-    sentence = {
-        "symlink": "This is a symbolic link, which is not followed.",
-        "submodule": "This is a submodule: another repository, which is not read.",
-    }.get(type, "This is a file: get_file reads it.")
-    return path_problem(sentence, "not_a_directory")
-
-
-def _not_found() -> InvalidInput:
-    return path_problem("There is nothing at this path in the repository.", "path_not_found")
-
-
-def _missing(requested: str, is_default: bool) -> InvalidInput:
-    if not is_default:
-        return ref_not_found()
-    if requested == HEAD:
-        return ref_not_found("The repository has no commits yet.")
-    return ref_not_found("The application's branch is not in the repository.")
-
-
-def _bad_cursor() -> InvalidInput:
-    return InvalidInput.because(
-        "cursor", "The commit that this list was reading is no longer there: start again.", "bad_cursor"
-    )
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

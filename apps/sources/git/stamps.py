@@ -55,6 +55,11 @@ def stamps_of(generation: Path) -> list[Stamp]:
     return [stamp for path in generation.glob("stamps/*.json") if (stamp := _parse(path))]
 
 
+def last_fetched(generation: Path) -> float:
+    """When something was fetched into it last (Unix time)."""
+    return max((stamp.fetched_at for stamp in stamps_of(generation)), default=0.0)
+
+
 def write_stamp(generation: Path, stamp: Stamp) -> None:
     path = stamp_path(generation, stamp.ref)
     # Readers do not hold the lock: they see the old stamp or the new one.

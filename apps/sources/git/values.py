@@ -31,7 +31,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class FileChunk:
-    """A piece of a file. `size` and `next_offset` count the file's bytes."""
+    """A piece of a file. `size` and `next_offset` count the file's bytes; lines are counted from 1, of text only."""
 
     path: str
     sha: str
@@ -40,4 +40,7 @@ class FileChunk:
     content: str
     is_truncated: bool
     next_offset: int | None
+    start_line: int | None
+    next_line: int | None
+    total_lines: int | None
     redaction_count: int

@@ -9,7 +9,7 @@ from apps.orgs.vocabulary import ENTRY_TYPES
 from apps.sources.git.repository import Repository
 from apps.sources.repositories import repository_of
 from apps.tools.base import Example, ListTool, PageInput
-from apps.tools.fields import ApplicationId, Boolean, Choice, Count, RefInput, Text, TextInput
+from apps.tools.fields import ApplicationId, Boolean, Choice, Count, RefInput, Text, TextInput, Time
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
 
@@ -55,9 +55,11 @@ class ListFiles(ListTool):
             "syncedAt": "2026-06-01T12:00:00.000Z",
             "ref": "main",
             "commitSha": "f733068c26068d9b18fdcdea80f22747de22e8f0",
+            "committedAt": "2026-05-31T09:00:00.000Z",
+            "fetchedAt": "2026-06-01T12:00:00.000Z",
             "isStale": False,
         },
-        varying=frozenset({"ref", "items.sha", "commitSha"}),
+        varying=frozenset({"ref", "items.sha", "commitSha", "committedAt", "fetchedAt"}),
     )
 
     class Input(PageInput):
@@ -71,6 +73,8 @@ class ListFiles(ListTool):
     extra = {
         "ref": Text(255),
         "commitSha": Text(40),
+        "committedAt": Time(help_text="When the commit was made, as it says."),
+        "fetchedAt": Time(help_text="When the repository was last read."),
         "isStale": Boolean(help_text="The repository could not be refreshed."),
     }
 
@@ -86,7 +90,13 @@ class FolderEntries:
     def __init__(self, repository: Repository, path: str) -> None:
         self.entries = repository.list(path)
         self.commit = repository.commit_sha
-        self.extra = {"ref": repository.ref, "commitSha": self.commit, "isStale": repository.is_stale}
+        self.extra = {
+            "ref": repository.ref,
+            "commitSha": self.commit,
+            "committedAt": repository.committed_at,
+            "fetchedAt": repository.fetched_at,
+            "isStale": repository.is_stale,
+        }
 
     def page(self, after: list[Any] | None, limit: int) -> tuple[list[Row], bool]:
         start = after[1] if after else 0  # a commit does not change, so the place in its listing is exact

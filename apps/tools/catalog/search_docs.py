@@ -41,7 +41,7 @@ class SearchDocs(Tool):
                     "title": "Paging",
                     "section": "How old an answer is",
                     "path": "paging.md",
-                    "url": None,
+                    "url": "https://porthole.example.com/docs/paging#how-old-an-answer-is",
                     "anchor": "how-old-an-answer-is",
                     "snippet": "syncedAt is the time when the deployment platform (or the manifest) was last read.…",
                     "score": 1.0,
@@ -50,7 +50,7 @@ class SearchDocs(Tool):
             "nextCursor": None,
             "syncedAt": "2026-06-01T12:00:00.000Z",
         },
-        varying=frozenset({"items.score", "items.snippet", "items.section", "items.anchor", "syncedAt"}),
+        varying=frozenset({"items.score", "items.snippet", "items.section", "items.anchor", "items.url", "syncedAt"}),
     )
 
     class Input(ToolInput):

@@ -7,7 +7,10 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from apps.tools.calls import InsufficientScope
+from apps.tools.challenges import insufficient_scope
 from apps.tools.door import Door, caller_of
+from apps.tools.mcp import resources
 from apps.tools.mcp.eras import era_of
 from apps.tools.mcp.errors import exception_handler, failed
 from apps.tools.mcp.messages import read_message, result_of
@@ -25,7 +28,7 @@ class McpView(Door):
     """`server` is what there is to ask; tests hand in others."""
 
     metadata = "/.well-known/oauth-protected-resource/mcp"
-    server = McpServer([ToolMethods(TOOLS)])
+    server = McpServer([ToolMethods(TOOLS, {"search_docs": resources.links}), resources.DocsResources()])
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuses in the order 405, 403 of a foreign page, 401, 429. The body's turn comes after these."""
@@ -44,12 +47,18 @@ class McpView(Door):
             if message.id is None:  # a notification: there is nothing to say, and nothing that we would do
                 return HttpResponse(status=202)
             call = Call(message, era, caller_of(request), request_id, partial(self.answer, request))
-            result = result_of(message.id, self.server.answer(call))
+            result = result_of(message.id, self._result(call))
             if call.notifications and "text/event-stream" in request.headers.get("Accept", ""):
                 return _event_stream([*call.notifications, result])
             return json_response(result)
         except Exception as error:
             raise failed(error, request_id, message.id) from error
+
+    def _result(self, call: Call) -> dict[str, Any]:
+        try:
+            return self.server.answer(call)
+        except InsufficientScope as missing:  # of what is no tool
+            raise insufficient_scope(self.metadata, missing.scope) from None
 
     def get_exception_handler(self) -> Callable[..., HttpResponse]:
         return exception_handler

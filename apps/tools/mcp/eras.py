@@ -32,6 +32,11 @@ class Era:
     def is_modern(self) -> bool:
         return self.version == MODERN
 
+    @property
+    def knows_links(self) -> bool:
+        """Whether a tool may answer with links to resources: they came with 2025-06-18."""
+        return self.version != ASSUMED
+
 
 def era_of(message: Message, headers: Mapping[str, str]) -> Era:
     """Raises RpcError where headers and body do not agree, or the version is none of ours."""
@@ -75,7 +80,8 @@ def _check_header(message: Message, name: str, header: str | None, value: object
 
 def _unsupported(requested: str, message: Message) -> RpcError:
     data = {"supported": SUPPORTED, "requested": requested[:100]}
-    return RpcError(UNSUPPORTED_PROTOCOL_VERSION, "This protocol version is not supported.", 400, data, message.id)
+    sentence = f"This protocol version is not supported. Supported are {', '.join(SUPPORTED)}."
+    return RpcError(UNSUPPORTED_PROTOCOL_VERSION, sentence, 400, data, message.id)
 
 
 def _trimmed(value: str | None) -> str | None:

@@ -6,16 +6,21 @@ from django.http import HttpRequest, HttpResponse
 
 from apps.tools.mcp.messages import INTERNAL_ERROR, PARSE_ERROR, SERVER_ERROR, Id, RpcError, error_of
 from apps.web.errors import describe, request_id_of
-from apps.web.exceptions import Refused
+from apps.web.exceptions import ENDED_TOO_EARLY, Refused
 from apps.web.render import json_response
 
 
 def respond_rpc(request: HttpRequest, refused: Refused) -> HttpResponse:
     """A JSON-RPC error of no message, so without an id: what was sent to /mcp was not parsed. The status says why."""
     code = INTERNAL_ERROR if refused.status == 500 else SERVER_ERROR
-    data = {"code": refused.code, "requestId": request_id_of(request)}
+    data = {"code": refused.code, "requestId": request_id_of(request), **retry_of(refused)}
     body = {"jsonrpc": "2.0", "error": {"code": code, "message": refused.detail, "data": data}}
     return json_response(body, refused.status, refused.headers)
+
+
+def retry_of(refused: Refused) -> dict[str, int]:
+    """What HTTP tells in a header, which models do not see."""
+    return {} if refused.retry_after is None else {"retryAfterSeconds": refused.retry_after}
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse:
@@ -26,7 +31,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> HttpResponse
         if refused.status != 422:
             return respond_rpc(request, refused)
         # The only input that is refused while it is read.
-        error = RpcError(PARSE_ERROR, "The body ended too early.", 400)
+        error = RpcError(PARSE_ERROR, ENDED_TOO_EARLY, 400)
     return json_response(error_of(error), error.status)
 
 

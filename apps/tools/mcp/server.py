@@ -76,7 +76,8 @@ class McpServer:
         is_modern = call.era.is_modern
         method = (self.modern if is_modern else self.handshake).get(call.message.method)
         if method is None:
-            raise RpcError(METHOD_NOT_FOUND, "There is no such method.", 404 if is_modern else 200)
+            known = ", ".join(self.modern if is_modern else self.handshake)
+            raise RpcError(METHOD_NOT_FOUND, f"There is no such method. There are {known}.", 404 if is_modern else 200)
         result = method(call)
         if is_modern:
             meta = {f"{PREFIX}serverInfo": SERVER_INFO, **result.get("_meta", {})}

@@ -2,6 +2,7 @@
 
 import string
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from apps.platforms.manifest.reader import read_manifest
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import apply
 from apps.platforms.snapshot.check import problems_of
+from apps.web.characters import prose
 from tests.examples import examples
 from tests.platforms.snapshots import NOON, app, manifest_platform, project, rich
 
@@ -82,9 +84,11 @@ awkward = st.sampled_from(
     ["no", "null", "~", "0123", "1e3", "8080", "2026-01-01", "a: b", "- a", "#", "=", "<<", "'", '"']
 )
 characters = st.characters(exclude_categories=("Cc", "Cs"))
-line = st.one_of(awkward, st.text(characters, min_size=1, max_size=30)).filter(lambda text: not text.isspace())
-lines = st.text(st.one_of(characters, st.sampled_from("\n\t ")), min_size=1, max_size=60).filter(
-    lambda t: not t.isspace()
+line = st.one_of(awkward, st.text(characters, min_size=1, max_size=30)).map(prose).filter(str.strip)
+lines = (
+    st.text(st.one_of(characters, st.sampled_from("\n\t ")), min_size=1, max_size=60)
+    .map(partial(prose, lines=True))
+    .filter(str.strip)
 )
 times = st.datetimes(datetime(1970, 1, 2), datetime(2999, 12, 30)).map(
     lambda moment: moment.replace(tzinfo=UTC, microsecond=moment.microsecond // 1000 * 1000)

@@ -1,6 +1,7 @@
 """Reading a manifest: text becomes a snapshot, or every problem is told by line and place."""
 
 import textwrap
+from datetime import UTC, datetime
 
 import pytest
 
@@ -210,3 +211,21 @@ def test_lists_inside_an_entry_are_checked_item_by_item() -> None:
     assert found == ["line 8: templates[0].tags[1]: must be a tag of lower-case letters, digits and hyphens"]
     found = problems(one_app("runtime: {instances: [{since: 2026-01-01T00:00:00Z}, {state: x, massage: y}]}"))
     assert found == ["line 7: projects[0].apps[0].runtime.instances[1]: unknown key: did you mean message?"]
+
+
+AS_OF = "version: 1\nasOf: 2026-03-01T12:00:00Z\n"
+
+
+def test_a_file_says_of_when_its_facts_are_and_how_long_they_last() -> None:
+    manifest = read_manifest(f"{AS_OF}staleAfter: 60\n".encode())
+    assert (manifest.as_of, manifest.stale_after) == (datetime(2026, 3, 1, 12, tzinfo=UTC), 60)
+    assert read_manifest(AS_OF.encode()).stale_after is None
+
+
+@pytest.mark.parametrize(
+    "said", [f"{AS_OF}staleAfter: 0\n", f"{AS_OF}staleAfter: 1 day\n", "version: 1\nstaleAfter: 9\n"]
+)
+def test_how_long_they_last_is_a_number_and_needs_a_date(said: str) -> None:
+    with pytest.raises(ManifestError) as error:
+        read_manifest(said.encode())
+    assert ["staleAfter" in problem for problem in error.value.problems] == [True]

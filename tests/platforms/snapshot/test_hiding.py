@@ -49,9 +49,12 @@ def without_web() -> base.Snapshot:
 
 
 def of_web() -> dict[str, list[dict[str, object]]]:
-    """All that is stored of the application web."""
+    """All that is stored of the application web, but for where that is."""
     return {
-        model.__name__: list(model._default_manager.filter(**{f"{path}__external_id": "web"}).order_by("pk").values())
+        model.__name__: [
+            {name: value for name, value in row.items() if not name.startswith("within_")}
+            for row in model._default_manager.filter(**{f"{path}__external_id": "web"}).order_by("pk").values()
+        ]
         for model, path in CHILDREN.items()
     }
 

@@ -236,7 +236,7 @@ def test_an_unreachable_repository_is_unavailable_in_our_words_and_not_hammered(
     for ref in ("main", "main", "other"):
         with pytest.raises(Unavailable) as failure:
             mirror.latest(ref)
-        assert str(failure.value) == "The repository could not be read."
+        assert str(failure.value) == "The application's repository cannot be read at the moment."
         assert failure.value.retry_after == 10
     assert len(asked) == 1
     assert files_of(mirror) == {"lock"}

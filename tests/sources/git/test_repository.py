@@ -93,6 +93,29 @@ def test_an_earlier_answers_commit_is_a_ref_after_the_branch_moved(network, orig
     assert len(network.runs) == runs
 
 
+def test_the_dates_are_those_of_the_commit_and_of_the_last_fetch(network, origin):
+    sha = origin.commit({"a": "1"})
+    first = network.time
+    for ref in (None, sha, sha[:7]):
+        repository = open_repository(SHOP, ref)
+        assert (repository.committed_at.timestamp(), repository.fetched_at.timestamp()) == (1_700_000_000, first)
+    network.time += 61
+    assert open_repository(SHOP, None).fetched_at.timestamp() == first
+    network.settle()
+    for ref in (None, sha):
+        assert open_repository(SHOP, ref).fetched_at.timestamp() == network.time
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(-5, "1970-01-01T00:00:00"), (10**15, "9999-12-31T23:59:59")])
+def test_a_commit_of_no_year_that_there_is_has_a_date_all_the_same(origin, seconds, told):
+    tree = origin.tree({"a": "1"})
+    who = f"Ada <ada@example.com> {seconds} +0000".encode()
+    commit = b"tree " + str(tree).encode() + b"\nauthor " + who + b"\ncommitter " + who + b"\n\nOdd\n"
+    sha = origin.repository.odb.write(pygit2.enums.ObjectType.COMMIT, commit)
+    origin.repository.references.create("refs/heads/main", sha)
+    assert open_repository(SHOP, None).committed_at.isoformat().startswith(told)
+
+
 def test_a_commit_that_was_named_is_never_stale(network, origin):
     sha = origin.commit({"a": "1"})
     open_repository(SHOP, sha)
@@ -137,13 +160,15 @@ def test_a_default_branch_that_is_not_there_is_said(origin):
     origin.commit({"a": "1"})
     with pytest.raises(InvalidInput) as refusal:
         open_repository(Location(URL, "gone", "org_1"), None)
-    assert refusal.value.problems[0].msg == "The application's branch is not in the repository."
+    assert refusal.value.problems[0].msg == (
+        'The application\'s branch "gone" is not in the repository: pass another as ref, or HEAD.'
+    )
 
 
 def test_an_empty_repository_has_no_ref(origin):
     with pytest.raises(InvalidInput) as refusal:
         open_repository(Location(URL, None, "org_1"), None)
-    assert refusal.value.problems[0].msg == "The repository has no commits yet."
+    assert refusal.value.problems[0].msg == "The repository has no commits yet: ask again when it has some."
 
 
 def test_a_cursor_reads_its_own_commit(network, origin):
@@ -245,7 +270,7 @@ def test_a_packed_checkout_and_its_short_shas_and_tags_are_read(checkout):
 def test_a_checkout_without_a_commit_says_so(checkout):
     with pytest.raises(InvalidInput) as refusal:
         open_repository(HERE, None)
-    assert refusal.value.problems[0].msg == "The repository has no commits yet."
+    assert refusal.value.problems[0].msg == "The repository has no commits yet: ask again when it has some."
     assert refusal.value.problems[0].type == "ref_not_found"
 
 
@@ -277,7 +302,7 @@ def test_a_damaged_checkout_is_unavailable(checkout, settings, tmp_path):
     sha = checkout.commit({"a": "1"})
     tree = str(checkout.repository[sha].tree_id)
     (checkout.folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
-    with pytest.raises(Unavailable, match=r"^The repository could not be read\.$"):
+    with pytest.raises(Unavailable, match=r"^The application's repository cannot be read at the moment\.$"):
         open_repository(HERE, None).list("")
     settings.BASE_DIR = tmp_path / "moved"
     settings.BASE_DIR.mkdir()

@@ -16,11 +16,12 @@ def test_it_answers_what_the_contract_says() -> None:
     assert notation(TOOLS["get_app_health"].Output) == (
         "{applicationId,name,status:idle|deploying|deployed|error|unknown,"
         "health:healthy|degraded|down|deploying|unknown,reasons[],"
-        "lastDeployment{id,status:queued|building|succeeded|failed|cancelled|unknown,createdAt,finishedAt?}?,"
+        "lastDeployment{id,status:queued|building|succeeded|failed|cancelled|unknown,title,commitSha?,"
+        "createdAt,finishedAt?,errorMessage?}?,"
         "edge{status:up|degraded|down|unknown,checkedAt?,isStale,domains[{host,reachable,httpStatus?,latencyMs?,"
         "tls{issuer,notAfter,daysLeft}?,dnsStatus:resolves|unresolved|unknown,error?,checkedAt}],"
         "uptime24h?,latencyP50Ms?,latencyP95Ms?},"
-        "runtime{desiredReplicas?,runningReplicas?,instances[{state,since?,message?}]}?,syncedAt?}"
+        "runtime{desiredReplicas?,runningReplicas?,instances[{state,since?,message?}],checkedAt}?,syncedAt?}"
     )
 
 
@@ -37,8 +38,11 @@ def test_everything_that_is_known_of_an_applications_health(api: Api, acme: Fill
         "lastDeployment": {
             "id": acme.deployment.id,
             "status": "succeeded",
+            "title": "acme deploys",
+            "commitSha": None,
             "createdAt": "2026-03-01T12:00:00.000Z",
             "finishedAt": None,
+            "errorMessage": None,
         },
         "edge": {
             "status": "up",
@@ -64,6 +68,7 @@ def test_everything_that_is_known_of_an_applications_health(api: Api, acme: Fill
             "desiredReplicas": 1,
             "runningReplicas": 1,
             "instances": [{"state": "running", "since": "2026-03-01T12:00:00.000Z", "message": None}],
+            "checkedAt": "2026-03-01T12:00:00.000Z",
         },
         "syncedAt": "2026-03-01T12:00:00.000Z",
     }

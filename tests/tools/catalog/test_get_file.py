@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from apps.sources.git import stamps
 from apps.tools.registry import TOOLS
 from tests.api import Api
-from tests.factories import Fill
+from tests.factories import START, Fill
 from tests.sources.git.origins import Link, Submodule
 from tests.tools.catalog.contract import WIDEST, notation
 
@@ -31,11 +32,15 @@ def refused(api: Api, fill: Fill, **inputs: Any) -> list[tuple[str | None, str]]
 
 def test_it_answers_what_the_contract_says() -> None:
     assert notation(TOOLS["get_file"].Output) == (
-        "{path,ref,commitSha,sha,size,encoding:utf-8|base64,content,isTruncated,nextOffset?,redactionCount,isStale}"
+        "{path,ref,commitSha,sha,size,encoding:utf-8|base64,content,isTruncated,nextOffset?,startLine?,nextLine?,"
+        "totalLines?,redactionCount,committedAt,fetchedAt,isStale}"
     )
 
 
-def test_a_file_is_answered_with_what_it_is(api: Api, acme: Fill, checkout: Any) -> None:
+def test_a_file_is_answered_with_what_it_is(
+    api: Api, acme: Fill, checkout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamps, "now", lambda: START.timestamp() + 0.5)
     commit = checkout.commit(TREE)
     answer = api("get_file", applicationId=acme.app.id, path="README.md")
     listed = {item["path"]: item for item in api("list_files", applicationId=acme.app.id)["items"]}
@@ -49,7 +54,12 @@ def test_a_file_is_answered_with_what_it_is(api: Api, acme: Fill, checkout: Any)
         "content": "# Shop\nö\n",
         "isTruncated": False,
         "nextOffset": None,
+        "startLine": 1,
+        "nextLine": None,
+        "totalLines": 2,
         "redactionCount": 0,
+        "committedAt": "2023-11-14T22:13:20.000Z",
+        "fetchedAt": "2026-03-01T12:00:00.500Z",
         "isStale": False,
     }
 
@@ -97,11 +107,66 @@ def test_a_commit_keeps_chunks_of_one_version_together(api: Api, acme: Fill, che
     assert api("get_file", applicationId=acme.app.id, **rest)["content"] == "2" * 976
 
 
-def test_64_kib_are_answered_at_once_and_no_more(api: Api, acme: Fill, checkout: Any) -> None:
-    checkout.commit({"f": "x" * 65537, "exact": "x" * 65536})
-    answer = api("get_file", applicationId=acme.app.id, path="f")
-    assert (len(answer["content"]), answer["isTruncated"], answer["nextOffset"]) == (65536, True, 65536)
-    assert api("get_file", applicationId=acme.app.id, path="exact")["isTruncated"] is False
+@pytest.mark.parametrize(("asked", "most"), [({}, 32768), ({"maxBytes": 65536}, 65536)])
+def test_32_kib_are_answered_at_once_or_64_where_asked_for_and_no_more(
+    api: Api, acme: Fill, checkout: Any, asked: Any, most: int
+) -> None:
+    checkout.commit({"f": "x" * (most + 1), "exact": "x" * most})
+    answer = api("get_file", applicationId=acme.app.id, path="f", **asked)
+    assert (len(answer["content"]), answer["isTruncated"], answer["nextOffset"]) == (most, True, most)
+    assert api("get_file", applicationId=acme.app.id, path="exact", **asked)["isTruncated"] is False
+
+
+def test_a_part_is_read_by_lines(api: Api, acme: Fill, checkout: Any) -> None:
+    checkout.commit({"f": "one\r\ntwo\r\nthree", "empty": ""})
+
+    def part(path: str = "f", **inputs: Any) -> list[Any]:
+        answer = api("get_file", applicationId=acme.app.id, path=path, **inputs)
+        return [answer[name] for name in ("content", "startLine", "nextLine", "nextOffset", "totalLines")]
+
+    assert part(startLine=2, lines=1) == ["two\r\n", 2, 3, 10, 3]
+    assert part(lines=1) == ["one\r\n", 1, 2, 5, 3]
+    assert part(startLine=3) == ["three", 3, None, None, 3]
+    assert part(offset=7) == ["o\r\nthree", 2, None, None, 3]
+    assert part("empty", startLine=1, lines=9) == ["", None, None, None, 0]
+    assert refused(api, acme, path="f", startLine=4) == [("startLine", "out_of_range")]
+
+
+@pytest.mark.parametrize("by_lines", [{"startLine": 1}, {"lines": 2}, {"startLine": 2, "lines": 1}])
+def test_a_part_is_named_by_lines_or_by_bytes(api: Api, acme: Fill, checkout: Any, by_lines: Any) -> None:
+    checkout.commit(TREE)
+    assert refused(api, acme, path="README.md", offset=0, **by_lines) == [("offset", "invalid")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("lines", [{}, {"lines": 1}, {"lines": 7}])
+def test_a_key_stays_masked_wherever_a_chunk_by_lines_begins(
+    api: Api, acme: Fill, checkout: Any, end: str, lines: Any
+) -> None:
+    key = end.join(["-----BEGIN PRIVATE KEY-----", *["MIIE" * 16] * 30, "-----END PRIVATE KEY-----"])
+    checkout.commit({"f": f"a{end}{key}{end}" + "z" * 3000 + end + "last"})
+    asked = {"applicationId": acme.app.id, "path": "f", "maxBytes": 1024}
+
+    def walk(place: dict[str, int], **more: Any) -> str:
+        together = ""
+        while True:
+            answer = api("get_file", **asked, **place, **more)
+            together += answer["content"]
+            if answer["nextOffset"] is None:
+                return together
+            is_by_line = more or "startLine" in place
+            by_line = is_by_line and answer["nextLine"] is not None
+            place = {"startLine": answer["nextLine"]} if by_line else {"offset": answer["nextOffset"]}
+            more = lines if by_line else {}
+
+    whole = walk({"offset": 0})
+    assert walk({"startLine": 1}, **lines) == whole
+    assert "MIIE" not in whole
+    assert len(whole) == answer_size(api, acme)
+
+
+def answer_size(api: Api, acme: Fill) -> int:
+    return api("get_file", applicationId=acme.app.id, path="f", maxBytes=1024)["size"]
 
 
 @pytest.mark.parametrize("path", [".env", "id_rsa", "tls.key", "apps/.env"])
@@ -177,6 +242,11 @@ def test_an_offset_is_a_place_in_the_file(api: Api, acme: Fill, checkout: Any) -
         ({"offset": -1}, ("offset", "min_value")),
         ({"offset": 2**63}, ("offset", "max_value")),
         ({"offset": True}, ("offset", "invalid")),
+        ({"startLine": 0}, ("startLine", "min_value")),
+        ({"startLine": 2**63}, ("startLine", "max_value")),
+        ({"lines": 0}, ("lines", "min_value")),
+        ({"lines": 65537}, ("lines", "max_value")),
+        ({"lines": "1"}, ("lines", "invalid")),
         ({"path": ""}, ("path", "blank")),
         ({"path": "x" * 1025}, ("path", "max_length")),
         ({"ref": ""}, ("ref", "blank")),

@@ -21,7 +21,8 @@ def test_it_answers_what_the_contract_says() -> None:
         "{id,externalId?,name,slug,description?,projectId,projectName,environmentId?,environmentName?,"
         "kind:application|compose,status:idle|deploying|deployed|error|unknown,upstreamStatus?,"
         "source{type:github|gitlab|bitbucket|gitea|git|docker|upload,repository?,branch?,image?,connectionId?},"
-        "primaryUrl?,dashboardUrl?,lastDeployedAt?,createdAt}"
+        "primaryUrl?,dashboardUrl?,health:healthy|degraded|down|deploying|unknown,healthReason?,lastDeployedAt?,"
+        "createdAt}"
     )
 
 
@@ -55,6 +56,8 @@ def test_everything_that_is_known_of_an_application(api: Api, acme: Fill) -> Non
             },
             "primaryUrl": "https://web.example.com/",
             "dashboardUrl": "https://dokploy.example.com/a/1",
+            "health": "deploying",
+            "healthReason": "A deployment is in progress.",
             "lastDeployedAt": "2026-03-01T12:00:00.001Z",
             "createdAt": "2026-03-01T12:00:00.000Z",
         }
@@ -123,7 +126,7 @@ def test_ids_that_name_nothing_here_are_not_found(api: Api, acme: Fill, rival: F
         response = api.post("list_apps", {field: id})
         assert response.status_code == 422
         assert response.json()["detail"] == [
-            {"loc": ["body", field], "msg": f"There is no such {thing}.", "type": "not_found"}
+            {"loc": ["body", field], "msg": f"There is no such {thing}: list_projects tells ids.", "type": "not_found"}
         ]
 
 

@@ -29,9 +29,9 @@ def titles(api: Api, fill: Fill, **inputs: Any) -> list[str]:
 
 def test_it_answers_what_the_contract_says() -> None:
     assert notation(TOOLS["list_deployments"].item) == (
-        "{id,externalId?,applicationId,previewId?,environmentId?,"
+        "{id,externalId?,applicationId,applicationName,isPreview,previewId?,environmentId?,"
         "status:queued|building|succeeded|failed|cancelled|unknown,upstreamStatus?,title,commitSha?,commitMessage?,"
-        "branch?,trigger:webhook|api|manual|rollback|unknown,createdAt,startedAt?,finishedAt?,durationMs?,errorMessage?,"
+        "branch?,author?,trigger:webhook|api|manual|rollback|unknown,createdAt,startedAt?,finishedAt?,durationMs?,errorMessage?,"
         "dashboardUrl?}"
     )
 
@@ -39,7 +39,8 @@ def test_it_answers_what_the_contract_says() -> None:
 def test_everything_that_is_known_of_a_deployment(api: Api, acme: Fill) -> None:
     it = deployment(
         acme, "Release 7", external_id="d1", preview=acme.preview, status="failed", upstream_status="error",
-        commit_sha="ab" * 20, commit_message="fix\nit", branch="main", trigger="webhook", error_message="exit 1",
+        commit_sha="ab" * 20, commit_message="fix\nit", branch="main", author="Ada", trigger="webhook",
+        error_message="exit 1",
         started_at=START + timedelta(seconds=1), finished_at=START + timedelta(seconds=2, milliseconds=34),
         dashboard_url="https://dokploy.example.com/d/1",
     )  # fmt: skip
@@ -48,14 +49,17 @@ def test_everything_that_is_known_of_a_deployment(api: Api, acme: Fill) -> None:
             "id": it.id,
             "externalId": "d1",
             "applicationId": acme.app.id,
+            "applicationName": "acme app",
+            "isPreview": True,
             "previewId": acme.preview.id,
-            "environmentId": acme.environment.id,
+            "environmentId": None,
             "status": "failed",
             "upstreamStatus": "error",
             "title": "Release 7",
             "commitSha": "ab" * 20,
             "commitMessage": "fix\nit",
             "branch": "main",
+            "author": "Ada",
             "trigger": "webhook",
             "createdAt": "2026-03-01T12:00:00.000Z",
             "startedAt": "2026-03-01T12:00:01.000Z",
@@ -73,7 +77,7 @@ def test_what_is_not_known_is_null(api: Api, acme: Fill) -> None:
     deployment(acme, "bare")
     (bare,) = api("list_deployments", applicationId=acme.app.id)["items"]
     assert {name for name, value in bare.items() if value is None} == {
-        "externalId", "previewId", "environmentId", "upstreamStatus", "commitSha", "commitMessage", "branch",
+        "externalId", "previewId", "environmentId", "upstreamStatus", "commitSha", "commitMessage", "branch", "author",
         "startedAt", "finishedAt", "durationMs", "errorMessage", "dashboardUrl",
     }  # fmt: skip
     assert (bare["status"], bare["trigger"]) == ("unknown", "unknown")
@@ -225,7 +229,11 @@ def test_a_preview_of_another_application_is_not_found(api: Api, acme: Fill, riv
     for id in (theirs.id, rival.preview.id, "prv_" + "0" * 26, acme.app.id, "%"):
         response = api.post("list_deployments", {"applicationId": acme.app.id, "previewId": id})
         assert response.json()["detail"] == [
-            {"loc": ["body", "previewId"], "msg": "There is no such preview.", "type": "not_found"}
+            {
+                "loc": ["body", "previewId"],
+                "msg": "There is no such preview: list_previews tells ids.",
+                "type": "not_found",
+            }
         ]
 
 

@@ -18,7 +18,7 @@ def domain(fill: Fill, host: str, **fields: Any) -> Domain:
 
 def test_it_answers_what_the_contract_says() -> None:
     assert notation(TOOLS["list_domains"].item) == (
-        "{id,externalId?,host,path,url,https,port?,certificateType:letsencrypt|custom|none|unknown,"
+        "{id,externalId?,applicationId,applicationName,host,path,url,https,port?,certificateType:letsencrypt|custom|none|unknown,"
         "certificateStatus:valid|expiring|expired|invalid|unknown,certificateExpiresAt?,"
         "dnsStatus:resolves|unresolved|unknown,checkedAt?,isEnabled,previewId?,createdAt}"
     )
@@ -35,6 +35,8 @@ def test_everything_that_is_known_of_a_domain(api: Api, acme: Fill, stop: Any) -
         {
             "id": it.id,
             "externalId": "d1",
+            "applicationId": acme.app.id,
+            "applicationName": "acme app",
             "host": "shop.example.com",
             "path": "/cart",
             "url": "https://shop.example.com/cart",

@@ -28,7 +28,10 @@ def names(api: Api, fill: Fill, **inputs: Any) -> list[str]:
 
 def test_it_answers_what_the_contract_says() -> None:
     tool = TOOLS["list_env_vars"]
-    assert notation(tool.item) == "{name,scope:app|preview|build|environment|project,references[],updatedAt?}"
+    assert notation(tool.item) == (
+        "{applicationId?,applicationName?,projectId?,environmentId?,name,"
+        "scope:app|preview|build|environment|project,references[],updatedAt?}"
+    )
     assert set(tool.Output().fields) == {"items", "nextCursor", "syncedAt", "skippedCount"}
 
 
@@ -36,14 +39,21 @@ def test_there_are_names_and_no_values(api: Api, acme: Fill) -> None:
     variable(acme, "DATABASE_URL", references=["project.DATABASE_URL", "HOST"], updated_at=START)
     variable(acme, "PLAIN")
     answer = api("list_env_vars", applicationId=acme.app.id)
+    where = {
+        "applicationId": acme.app.id,
+        "applicationName": "acme app",
+        "projectId": acme.project.id,
+        "environmentId": acme.environment.id,
+    }
     assert answer["items"] == [
-        {
+        where
+        | {
             "name": "DATABASE_URL",
             "scope": "app",
             "references": ["project.DATABASE_URL", "HOST"],
             "updatedAt": "2026-03-01T12:00:00.000Z",
         },
-        {"name": "PLAIN", "scope": "app", "references": [], "updatedAt": None},
+        where | {"name": "PLAIN", "scope": "app", "references": [], "updatedAt": None},
     ]
 
 

@@ -28,7 +28,9 @@ def names(api: Api, fill: Fill, **inputs: Any) -> list[str]:
 def test_it_answers_what_the_contract_says() -> None:
     tool = TOOLS["list_files"]
     assert notation(tool.item) == "{path,name,type:file|directory|symlink|submodule,size?,sha}"
-    assert set(tool.Output().fields) == {"items", "nextCursor", "syncedAt", "ref", "commitSha", "isStale"}
+    assert set(tool.Output().fields) == {
+        "items", "nextCursor", "syncedAt", "ref", "commitSha", "committedAt", "fetchedAt", "isStale",
+    }  # fmt: skip
 
 
 def test_directories_come_first_then_names_by_code_points(api: Api, acme: Fill, checkout: Any) -> None:
@@ -44,6 +46,7 @@ def test_directories_come_first_then_names_by_code_points(api: Api, acme: Fill, 
         ("vendored", "submodule", None),
     ]
     assert (answer["ref"], answer["commitSha"], answer["isStale"]) == ("main", commit, False)
+    assert (answer["committedAt"], answer["fetchedAt"][:4] >= "2026") == ("2023-11-14T22:13:20.000Z", True)
     assert all(len(item["sha"]) == 40 for item in answer["items"])
 
 

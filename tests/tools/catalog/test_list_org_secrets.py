@@ -84,7 +84,11 @@ def test_a_project_that_is_not_there_is_not_found(api: Api, acme: Fill, rival: F
     for id in (rival.project.id, "prj_" + "0" * 26, acme.environment.id, "x"):
         response = api.post("list_org_secrets", {"projectId": id})
         assert response.json()["detail"] == [
-            {"loc": ["body", "projectId"], "msg": "There is no such project.", "type": "not_found"}
+            {
+                "loc": ["body", "projectId"],
+                "msg": "There is no such project: list_projects tells ids.",
+                "type": "not_found",
+            }
         ]
 
 

@@ -47,7 +47,7 @@ def test_a_page_is_found_with_the_section_that_fits_best(api: Api) -> None:
         "title": "Tokens",
         "section": "Revoking a token",
         "path": "guides/tokens.md",
-        "url": None,
+        "url": "http://localhost:8000/docs/~docs/guides/tokens#revoking-a-token",
         "anchor": "revoking-a-token",
         "snippet": "A revoked token stops at once.",
     }
@@ -127,4 +127,4 @@ def test_the_longest_answer_fits(api: Api, folder: Path, character: str) -> None
     response = api.post("search_docs", {"query": word, "limit": 20})
     assert response.status_code == 200
     assert len(response.content) <= 64 * 1024
-    assert len(response.json()["items"]) >= 15
+    assert len(response.json()["items"]) >= 10

@@ -160,7 +160,11 @@ def test_a_database_that_is_away_inside_a_tool_is_a_failure_that_a_model_reads(
 ) -> None:
     fail(error)
     told = failure(mcp.tool("list_apps"))
-    assert told == {"code": "unavailable", "detail": "The database cannot be reached."}
+    assert told == {
+        "code": "unavailable",
+        "detail": "The database cannot be reached. Try again in 5 seconds.",
+        "retryAfterSeconds": 5,
+    }
 
 
 def test_a_database_that_is_away_before_the_token_is_known_is_a_503(mcp: Mcp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,11 +174,15 @@ def test_a_database_that_is_away_before_the_token_is_known_is_a_503(mcp: Mcp, mo
     monkeypatch.setattr("apps.oauthmcp.bearer.scope_by_slug", down)
     response = mcp.send("tools/list")
     assert refusal(response) == (503, -32000, None)
-    assert response.json()["error"]["data"]["code"] == "unavailable"
-    assert int(response["Retry-After"]) > 0
+    data = response.json()["error"]["data"]
+    assert (data["code"], data["retryAfterSeconds"]) == ("unavailable", int(response["Retry-After"])) != 0
     assert b"hunter2" not in response.content
 
 
 def test_a_source_that_is_away_is_a_failure_that_a_model_reads(mcp: Mcp, fail: Any) -> None:
     fail(Unavailable("The repository cannot be reached.", retry_after=42))
-    assert failure(mcp.tool("list_apps")) == {"code": "unavailable", "detail": "The repository cannot be reached."}
+    assert failure(mcp.tool("list_apps")) == {
+        "code": "unavailable",
+        "detail": "The repository cannot be reached. Try again in 42 seconds.",
+        "retryAfterSeconds": 42,
+    }

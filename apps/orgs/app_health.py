@@ -1,0 +1,89 @@
+"""What get_app_health tells of an application, besides the verdict: what was seen of its domains, and what runs."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from apps.orgs.health import Check, Facts, edge_status, in_order, judge
+from apps.orgs.models import Deployment
+from apps.orgs.rows import Row
+from apps.orgs.timetables import stored_facts
+
+MAX_SHOWN = 20
+OF_APP = (
+    "edge_statistics__uptime_24h", "edge_statistics__latency_p50_ms", "edge_statistics__latency_p95_ms",
+    "runtime__instances", "detail_read_at", "created_at",
+)  # fmt: skip
+OF_DOMAIN = ("edge__latency_ms", "edge__tls_issuer", "edge__error")
+OF_DEPLOYMENT = ("id", "status", "title", "commit_sha", "created_at", "finished_at", "error_message")
+
+
+@dataclass(slots=True)
+class Health:
+    """`level` is healthy, degraded, down, deploying or unknown; `reasons` are sentences."""
+
+    app: Row
+    last_deployment: Row | None
+    edge: dict[str, Any]
+    runtime: dict[str, Any] | None
+    level: str
+    reasons: list[str] = field(default_factory=list)
+
+
+def health_of(app: Row) -> Health:
+    """From stored facts, in three queries; `app` has its id."""
+    now = timezone.now()
+    row, _, facts = next(stored_facts([app["id"]], more_of_app=OF_APP, more_of_domain=OF_DOMAIN))
+    last = (
+        Deployment.objects.filter(app_id=app["id"], is_preview=False)
+        .order_by("-created_at", "-id")
+        .values(*OF_DEPLOYMENT)
+        .first()
+    )
+    verdict = judge(facts, now)
+    edge, runtime = _edge(row, facts, now), _runtime(row, facts)
+    return Health(app, dict(last) if last else None, edge, runtime, verdict.level, verdict.reasons)
+
+
+def _edge(app: Row, facts: Facts, now: datetime) -> dict[str, Any]:
+    checks = in_order(facts.checks, now)
+    return {
+        "status": edge_status(checks, now),
+        "checked_at": min((check.row["edge__checked_at"] for check in checks), default=None),
+        "is_stale": bool(checks) and (facts.edge_is_stale(now) or any(check.is_old for check in checks)),
+        "domains": [_domain(check, now) for check in checks[:MAX_SHOWN]],
+        "uptime_24h": app["edge_statistics__uptime_24h"],
+        "latency_p50_ms": app["edge_statistics__latency_p50_ms"],
+        "latency_p95_ms": app["edge_statistics__latency_p95_ms"],
+    }
+
+
+def _domain(check: Check, now: datetime) -> Row:
+    row, not_after, tls = check.row, check.not_after, None
+    if row["edge__tls_issuer"] is not None and not_after is not None:
+        tls = {"issuer": row["edge__tls_issuer"], "not_after": not_after, "days_left": (not_after - now).days}
+    return {
+        "host": row["host"],
+        "reachable": bool(row["edge__reachable"]),
+        "http_status": row["edge__http_status"],
+        "latency_ms": row["edge__latency_ms"],
+        "tls": tls,
+        "dns_status": row["edge__dns_status"],
+        "error": row["edge__error"],
+        "checked_at": row["edge__checked_at"],
+    }
+
+
+def _runtime(app: Row, facts: Facts) -> dict[str, Any] | None:
+    if facts.runtime is None:
+        return None
+    of_platform = app["runtime__platform__as_of"] or app["runtime__platform__last_sync_at"]
+    at_least = app["detail_read_at"] or app["created_at"]  # before a platform's first whole sync nothing else is known
+    return {
+        "desired_replicas": app["runtime__desired_replicas"],
+        "running_replicas": app["runtime__running_replicas"],
+        "instances": app["runtime__instances"][:MAX_SHOWN],
+        "checked_at": app["runtime__checked_at"] or of_platform or at_least,
+    }

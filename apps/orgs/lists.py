@@ -1,0 +1,200 @@
+"""The lists of what belongs to applications: of one application, a project, an environment or a whole organization."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+from django.utils import timezone
+
+from apps.orgs.health import certificate_status
+from apps.orgs.models import Deployment, Domain, EdgeFact, EnvVarName, Preview
+from apps.orgs.narrowing import APPLICATION, ENVIRONMENT, ORGANIZATION, PROJECT, Condition, Place, equal, rows_in
+from apps.orgs.overview import visible_apps
+from apps.orgs.rows import Row, Rows
+from apps.orgs.text import fold
+
+NEWEST_FIRST = ("-created_at", "-id")
+
+
+def domains(place: Place, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
+    """Domains by host, then path, with what the last outside look saw of their certificate and DNS."""
+    rows, conditions = Domain.objects.all(), []
+    if host is not None:
+        rows = rows.filter(host=fold(host))  # the second column of every index of a place
+    if certificate_expires_before is not None:
+        early = EdgeFact.objects.filter(
+            organization_id=place.organization_id, tls_not_after__lt=certificate_expires_before
+        )
+        conditions.append(
+            Condition(
+                Q(edge__tls_not_after__lt=certificate_expires_before),
+                early.order_by("tls_not_after").values_list("domain_id", flat=True),
+            )
+        )
+    return Rows(
+        rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS),
+        order=("host", "path", "id"),
+        finish=_finish_domains,
+    )
+
+
+def previews(place: Place, *, pull_request_number: int | None, status: str | None) -> Rows:
+    """Previews, the newest first, each with the id of its last deployment."""
+    everywhere = Preview.objects.filter(organization_id=place.organization_id)
+    conditions = [
+        equal(everywhere, column, value, NEWEST_FIRST)
+        for column, value in (("pull_request_number", pull_request_number), ("status", status))
+        if value is not None
+    ]
+    newest = Deployment.objects.filter(preview_id=OuterRef("id")).order_by(*NEWEST_FIRST).values("id")[:1]
+    return Rows(
+        rows_in(Preview.objects.all(), place, *conditions).values(
+            *PREVIEW_COLUMNS, last_deployment_id=Subquery(newest)
+        ),
+        order=NEWEST_FIRST,
+        finish=_finish,
+    )
+
+
+def deployments(
+    place: Place,
+    *,
+    target: str | None,
+    status: str | None,
+    commit_sha: str | None,
+    branch: str | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> Rows:
+    """Deployments, the newest first; `since` is inclusive, `until` exclusive; `commit_sha` is how it begins."""
+    rows = Deployment.objects.all()
+    if since is not None:
+        rows = rows.filter(created_at__gte=since)
+    if until is not None:
+        rows = rows.filter(created_at__lt=until)
+    everywhere = Deployment.objects.filter(organization_id=place.organization_id)
+    conditions = []
+    if commit_sha is not None:
+        conditions.append(_commit(everywhere, commit_sha.lower()))
+    if branch is not None:
+        conditions.append(equal(everywhere, "branch", branch, NEWEST_FIRST))
+    if status is not None:
+        conditions.append(equal(everywhere, "status", status, NEWEST_FIRST, ORGANIZATION, APPLICATION))
+    if target is not None:
+        conditions.append(_target(everywhere, is_preview=target == "preview"))
+    return Rows(
+        rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS),
+        order=NEWEST_FIRST,
+        finish=_finish_deployments,
+    )
+
+
+def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows:
+    """Names of variables by name. Of an application all that it sees: its own, its environment's, its project's.
+
+    Elsewhere each name once, where it is set. Beside them the number of what platforms gave that was no name.
+    """
+    rows: QuerySet[Any] = EnvVarName.objects.all()
+    conditions = []
+    if name is not None:
+        rows = rows.filter(sort_key=fold(name), name=name)  # the second column of every index of a place
+    if place.app is not None:
+        rows = rows.none() if place.is_nowhere else rows.filter(_seen_by(place.app))
+        rows = rows.filter(scope=scope) if scope is not None else rows
+    else:
+        if scope is not None:
+            everywhere = EnvVarName.objects.filter(organization_id=place.organization_id)
+            conditions.append(equal(everywhere, "scope", scope, ("sort_key", "id")))
+        rows = rows_in(rows, place, *conditions)
+    return Rows(
+        rows.values(*VARIABLE_COLUMNS),
+        order=("sort_key", "scope", "id"),
+        finish=_finish_variables,
+        extra={"skippedCount": _skipped(place)},
+    )
+
+
+def _target(everywhere: QuerySet[Any], *, is_preview: bool) -> Condition:
+    if not is_preview:
+        return equal(everywhere, "is_preview", False, NEWEST_FIRST)
+    # Twice: the column alone is the condition of the places' indexes.
+    previews = everywhere.filter(is_preview=True)
+    places = (ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION)
+    condition = equal(previews, "is_preview", True, NEWEST_FIRST, *places)
+    return replace(condition, rows=condition.rows & Q(is_preview=True))
+
+
+def _commit(everywhere: QuerySet[Any], prefix: str) -> Condition:
+    rows = Q(commit_sha__gte=prefix, commit_sha__lt=prefix[:-1] + chr(ord(prefix[-1]) + 1))
+    return Condition(rows, everywhere.filter(rows).order_by("commit_sha").values_list("id", flat=True))
+
+
+def _seen_by(app: Row) -> Q:
+    seen = Q(app_id=app["id"]) | Q(project_id=app["project_id"])
+    if app["environment_id"] is not None:
+        seen |= Q(environment_id=app["environment_id"])
+    return seen
+
+
+def _skipped(place: Place) -> int:
+    if place.is_nowhere:
+        return 0
+    if place.app is not None:
+        return int(place.app["names_skipped"])
+    apps = visible_apps(place.organization_id).filter(names_skipped__gt=0)
+    if place.column != ORGANIZATION:
+        apps = apps.filter(**{place.column.removeprefix("within_"): place.id})
+    return apps.aggregate(total=Sum("names_skipped"))["total"] or 0
+
+
+def _finish(rows: list[Row]) -> None:
+    """The contract says applicationId; what tools read is called so too."""
+    for row in rows:
+        row["application_id"], row["application_name"] = row["app_id"], row["app__name"]
+
+
+def _finish_domains(domains: list[Row]) -> None:
+    _finish(domains)
+    now = timezone.now()
+    for row in domains:
+        row["url"] = f"{'https' if row['https'] else 'http'}://{row['host']}{row['path']}"
+        row["certificate_status"] = certificate_status(row, now)
+        row["certificate_expires_at"] = row["edge__tls_not_after"]
+        row["checked_at"] = row["edge__checked_at"]
+        row["dns_status"] = row["edge__dns_status"] or "unknown"
+
+
+def _finish_deployments(deployments: list[Row]) -> None:
+    _finish(deployments)
+    for row in deployments:
+        started, finished = row["started_at"], row["finished_at"]
+        both = started is not None and finished is not None
+        row["duration_ms"] = max(0, round((finished - started).total_seconds() * 1000)) if both else None
+        # A preview's is in no environment, though its application is.
+        row["environment_id"] = None if row["is_preview"] else row["within_environment_id"]
+
+
+def _finish_variables(variables: list[Row]) -> None:
+    _finish(variables)
+    for row in variables:
+        row["project_id"], row["environment_id"] = row["within_project_id"], row["within_environment_id"]
+
+
+DOMAIN_COLUMNS = (
+    "id", "external_id", "app_id", "app__name", "host", "path", "https", "port", "certificate_type", "is_enabled",
+    "preview_id", "created_at", "edge__dns_status", "edge__tls_not_after", "edge__tls_is_valid", "edge__checked_at",
+)  # fmt: skip
+PREVIEW_COLUMNS = (
+    "id", "external_id", "app_id", "app__name", "pull_request_number", "pull_request_title", "pull_request_url",
+    "branch", "url", "status", "upstream_status", "created_at", "expires_at",
+)  # fmt: skip
+DEPLOYMENT_COLUMNS = (
+    "id", "external_id", "app_id", "app__name", "within_environment_id", "is_preview", "preview_id", "status",
+    "upstream_status", "title", "commit_sha", "commit_message", "branch", "author", "trigger", "created_at",
+    "started_at", "finished_at", "error_message", "dashboard_url",
+)  # fmt: skip
+VARIABLE_COLUMNS = (
+    "id", "app_id", "app__name", "within_project_id", "within_environment_id", "name", "scope", "references",
+    "updated_at", "sort_key",
+)  # fmt: skip

@@ -1,0 +1,160 @@
+"""How a list is narrowed: to a place (an application, a project …) and by conditions, each of them by an index.
+
+A page is read in one of two ways, and both walk an index whatever the number of rows:
+- In order. An index has the place's rows, or those that fulfil a condition, in the order of the list.
+- From few. Where a condition's own index finds few rows in the whole organization, these are all that is looked at.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import CharField, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import Exact
+
+from apps.orgs.models import App, Environment, Preview, Project
+from apps.orgs.overview import visible_apps
+from apps.orgs.rows import Missing, Row
+
+ORGANIZATION, PROJECT, ENVIRONMENT = "organization_id", "within_project_id", "within_environment_id"
+APPLICATION, PREVIEW = "app_id", "preview_id"
+FEW = 500  # rows that are read one by one and sorted; where a condition finds more, a walk meets them soon
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a list's rows are: those whose `column` is `id`. Nothing is in a place `is_nowhere`.
+
+    `app` is the application that was named, if one was.
+    """
+
+    organization_id: str
+    column: str
+    id: str
+    app: Row | None = None
+    is_nowhere: bool = False
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether all that is here belongs to one application, which is not hidden."""
+        return self.column in (APPLICATION, PREVIEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What rows must fulfil, and an index that finds those which do.
+
+    `found` are the keys of the organization's rows that do, as that index has them. `ordered_in` are columns of places
+    in which an index has them in the list's own order.
+    """
+
+    rows: Q
+    found: QuerySet[Any, Any]
+    ordered_in: frozenset[str] = field(default_factory=frozenset)
+
+
+def equal(
+    everywhere: QuerySet[Any], column: str, value: str | int, order: tuple[str, ...], *ordered_in: str
+) -> Condition:
+    """A column with this value. An index has the organization's rows, `everywhere`, by it in the list's order."""
+    # Not `=`: of a boolean Django would write the column alone, and SQLite finds that in no index.
+    rows = Q(**{f"{column}__in": [value]})
+    found = everywhere.filter(rows).order_by(*order).values_list("id", flat=True)
+    return Condition(rows, found, frozenset(ordered_in or {ORGANIZATION}))
+
+
+def place_of(
+    organization_id: str,
+    *,
+    application_id: str | None = None,
+    project_id: str | None = None,
+    environment_id: str | None = None,
+    preview_id: str | None = None,
+) -> Place:
+    """The narrowest of these, which must agree: an application that is not in the environment is nowhere.
+
+    A query for each id that is given. Raises Missing for the first that names nothing; a preview that is not of the
+    application names nothing either.
+    """
+    column, id = ORGANIZATION, organization_id
+    parents: Row = {}
+    app = None
+    if application_id is not None:
+        apps = visible_apps(organization_id)
+        app = _existing(apps, application_id, "application", "project_id", "environment_id", "names_skipped")
+    if project_id is not None:
+        existing_project(organization_id, project_id)
+        column, id = PROJECT, project_id
+    if environment_id is not None:
+        stages = Environment.objects.filter(organization_id=organization_id)
+        parents = {"project_id": _existing(stages, environment_id, "environment", "project_id")["project_id"]}
+        column, id = ENVIRONMENT, environment_id
+    if app is not None:
+        parents = {"project_id": app["project_id"], "environment_id": app["environment_id"]}
+        column, id = APPLICATION, app["id"]
+    if preview_id is not None:
+        parents = _parents_of_preview(organization_id, preview_id, application_id)
+        column, id = PREVIEW, preview_id
+    named = {"project_id": project_id, "environment_id": environment_id}
+    disagrees = any(named[name] not in (None, parent) for name, parent in parents.items())
+    return Place(organization_id, column, id, app, disagrees)
+
+
+def existing_project(organization_id: str, project_id: str) -> str:
+    """The id, if it is a project's. Raises Missing("project")."""
+    _existing(Project.objects.filter(organization_id=organization_id), project_id, "project", "id")
+    return project_id
+
+
+def _parents_of_preview(organization_id: str, preview_id: str, application_id: str | None) -> Row:
+    previews = Preview.objects.filter(organization_id=organization_id, app__hidden_at__isnull=True)
+    if application_id is not None:
+        previews = previews.filter(app_id=application_id)
+    preview = _existing(previews, preview_id, "preview", "within_project_id", "within_environment_id")
+    return {"project_id": preview["within_project_id"], "environment_id": preview["within_environment_id"]}
+
+
+def _existing(rows: QuerySet[Any], id: str, kind: str, *columns: str) -> Row:
+    row = rows.filter(id=id).values("id", *columns).first()
+    if row is None:
+        raise Missing(kind)
+    return dict(row)
+
+
+def rows_in(rows: QuerySet[Any], place: Place, *conditions: Condition) -> QuerySet[Any]:
+    """Those of `rows` that are in the place and fulfil all conditions. A query for each condition, or none.
+
+    Rows of hidden applications are never among them.
+    """
+    if place.is_nowhere:
+        return rows.none()
+    few = None if _is_ordered(place, conditions) else _fewest(conditions)
+    rows = rows.filter(*(condition.rows for condition in conditions))
+    if not place.is_visible:
+        rows = _of_visible_apps(rows, place.organization_id)
+    # Applications are in a project; what belongs to them is within it.
+    column = place.column.removeprefix("within_") if rows.model is App else place.column
+    if few is None:
+        return rows.filter(**{column: place.id})
+    # An expression, so that no database takes the place's index: the few are found by their keys.
+    is_here = Exact(Coalesce(F(column), Value(""), output_field=CharField()), place.id)
+    return rows.filter(is_here, pk__in=few)
+
+
+def _of_visible_apps(rows: QuerySet[Any], organization_id: str) -> QuerySet[Any]:
+    if rows.model is App:
+        return rows.filter(hidden_at__isnull=True)
+    # Few are hidden, so both databases look for them first.
+    hidden = App.objects.filter(organization_id=organization_id, hidden_at__isnull=False)
+    return rows.exclude(app_id__in=hidden.values("id"))
+
+
+def _is_ordered(place: Place, conditions: tuple[Condition, ...]) -> bool:
+    """Whether an index has just these rows in the order of the list."""
+    return not conditions or (len(conditions) == 1 and place.column in conditions[0].ordered_in)
+
+
+def _fewest(conditions: tuple[Condition, ...]) -> list[str] | None:
+    """The keys that the rarest of the conditions finds in the whole organization; None where each finds many."""
+    found = [list(condition.found[: FEW + 1]) for condition in conditions]
+    return min((keys for keys in found if len(keys) <= FEW), key=len, default=None)

@@ -1,0 +1,235 @@
+"""The timetable of each application's health: what follows if nothing else is learnt, kept up to date and read in SQL.
+
+It is a function of the stored facts alone, never of when it was worked out: writing the same facts writes nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import ceil
+from typing import Any
+
+from django.apps import apps
+from django.db import connection, transaction
+from django.db.models import Case, CharField, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, When
+
+from apps.orgs.health import TICK, Facts, facts_of, judge
+from apps.orgs.models import HealthTimetable, Platform
+from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
+from apps.orgs.rows import Row
+
+STEPS = (1, 2, 3, 4)
+BATCH = 500
+MAX_DOMAINS_JUDGED = 1000  # of an application's domains
+FEW = 1000  # so many applications are sorted sooner than they are found in a walk by name
+Holds = HealthTimetable.Holds
+OF_PLATFORM = ("platform_id", *(f"platform__{name}" for name in ("kind", "last_sync_at", "as_of", "stale_after")))
+RUNTIME_COLUMNS = (
+    "runtime__app_id",
+    *(f"runtime__{n}" for n in ("desired_replicas", "running_replicas", "checked_at", "period", *OF_PLATFORM)),
+)
+EDGE_COLUMNS = tuple(
+    f"edge__{name}"
+    for name in (
+        "reachable", "http_status", "dns_status", "tls_not_after", "tls_is_valid", "checked_at", "period", *OF_PLATFORM,
+    )
+)  # fmt: skip
+STEP_COLUMNS = tuple(f"{name}_{step}" for step in STEPS for name in ("level", "reason", "until"))
+COLUMNS = ("organization_id", "platform_id", "period", *STEP_COLUMNS)
+
+
+# Facts as they are stored
+
+
+def stored_facts(
+    app_ids: Collection[str], registry: Any = apps, more_of_app: Sequence[str] = (), more_of_domain: Sequence[str] = ()
+) -> Iterator[tuple[Row, list[Row], Facts]]:
+    """Of each application that is there its row, its domains' rows and its facts, in two queries.
+
+    Domains of previews and disabled ones tell nothing of it. `registry` has the models as a migration knows them.
+    """
+    deployments = registry.get_model("orgs.Deployment")._default_manager.filter(app_id=OuterRef("pk"), is_preview=False)
+    last = deployments.order_by("-created_at", "-id").values("status")[:1]
+    rows = registry.get_model("orgs.App")._default_manager.filter(pk__in=app_ids)
+    domains = registry.get_model("orgs.Domain")._default_manager.filter(
+        app_id__in=app_ids, preview_id__isnull=True, is_enabled=True
+    )
+    by_app: dict[str, list[Row]] = defaultdict(list)
+    columns = ("app_id", "host", "path", *EDGE_COLUMNS, *more_of_domain)
+    for domain in domains.order_by("app_id", "host", "path", "id").values(*columns):
+        if len(its := by_app[domain["app_id"]]) < MAX_DOMAINS_JUDGED:
+            its.append(domain)
+    columns = ("id", "organization_id", "status", *RUNTIME_COLUMNS, *more_of_app)
+    for app in rows.values(*columns, last_status=Subquery(last)):
+        its = by_app[app["id"]]
+        yield app, its, facts_of(app, its)
+
+
+# Facts → timetables
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From the end of the step before, up to `until`: then the next one holds."""
+
+    level: str
+    reason: str | None
+    until: datetime
+
+
+def steps_of(facts: Facts) -> list[Step]:
+    """At most four steps, the last without an end."""
+    moments = facts.changes_at()
+    begins = [moments[0] - TICK if moments else NEVER + TICK, *moments]
+    steps: list[Step] = []
+    for begin, until in zip(begins, [*moments, FOREVER], strict=True):
+        verdict = judge(facts, begin)
+        step = Step(verdict.level, verdict.reasons[0] if verdict.reasons else None, until)
+        if steps and (steps[-1].level, steps[-1].reason) == (step.level, step.reason):
+            steps.pop()
+        steps.append(step)
+    return steps
+
+
+def timetables_of(facts: Facts) -> dict[str, list[Step]]:
+    """By what they hold for: always, or while the platform's last good sync is recent, and while it is not."""
+    if facts.platform_id is None:
+        return {Holds.ALWAYS: steps_of(facts)}
+    synced, unsynced = (steps_of(replace(facts, until=until)) for until in (FOREVER, NEVER))
+    return {Holds.ALWAYS: synced} if synced == unsynced else {Holds.SYNCED: synced, Holds.UNSYNCED: unsynced}
+
+
+def refresh(app_ids: Collection[str], registry: Any = apps) -> None:
+    """Works out the timetables of these applications anew, and writes those that differ.
+
+    Called after facts were written, in the same transaction. Two who write facts of one application take turns here,
+    so that the second sees what the first wrote.
+    """
+    ordered = sorted(app_ids)
+    with transaction.atomic(savepoint=False):
+        for start in range(0, len(ordered), BATCH):
+            _refresh_some(ordered[start : start + BATCH], registry)
+
+
+def _refresh_some(app_ids: list[str], registry: Any) -> None:
+    model = registry.get_model("orgs.HealthTimetable")
+    timetables = model._default_manager.filter(app_id__in=app_ids)
+    if connection.features.has_select_for_update:
+        list(timetables.select_for_update().order_by("app_id", "holds").values_list("pk"))
+    facts = list(stored_facts(app_ids, registry))  # a statement of its own: it sees what we waited for
+    stored = {(row["app_id"], row["holds"]): row for row in timetables.values("id", "app_id", "holds", *COLUMNS)}
+    wanted = {(app["id"], str(holds)): _columns(app, of, steps) for app, _, of in facts
+              for holds, steps in timetables_of(of).items()}  # fmt: skip
+    gone = [row["id"] for key, row in stored.items() if key not in wanted]
+    changed = [
+        model(app_id=app_id, holds=holds, **columns)
+        for (app_id, holds), columns in wanted.items()
+        if (row := stored.get((app_id, holds))) is None or any(row[name] != columns[name] for name in COLUMNS)
+    ]
+    if gone:
+        timetables.filter(pk__in=gone).delete()
+    if changed:
+        model._default_manager.bulk_create(
+            changed, batch_size=BATCH, update_conflicts=True, unique_fields=["app", "holds"],
+            update_fields=[name.removesuffix("_id") for name in COLUMNS],
+        )  # fmt: skip
+
+
+def _columns(app: Row, facts: Facts, steps: list[Step]) -> Row:
+    columns: Row = dict.fromkeys(COLUMNS)
+    columns["organization_id"] = app["organization_id"]
+    columns["platform_id"], columns["period"] = facts.platform_id, facts.period
+    for number, step in zip(STEPS, steps, strict=False):
+        columns[f"level_{number}"], columns[f"reason_{number}"] = step.level, step.reason
+        columns[f"until_{number}"] = step.until
+    return columns
+
+
+def on_facts_changed(sender: object, *, app_ids: set[str], **_: Any) -> None:
+    refresh(app_ids)
+
+
+# Timetables in SQL
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A moment in an organization: which timetables hold then. One query makes it, however many applications."""
+
+    organization_id: str
+    now: datetime
+    holding: Q
+    kinds: tuple[str, ...]
+
+    @classmethod
+    def of(cls, organization_id: str, now: datetime) -> "Clock":
+        platforms = Platform.objects.filter(organization_id=organization_id).order_by("pk")
+        holding, kinds = Q(holds=Holds.ALWAYS), {Holds.ALWAYS.value}
+        for platform in platforms.values("pk", "kind", "last_sync_at", "as_of", "stale_after"):
+            synced, unsynced = _holding(platform, now)
+            of_it = Q(platform_id=platform["pk"])
+            if synced is not None:
+                holding |= of_it & Q(holds=Holds.SYNCED) & synced
+                kinds.add(Holds.SYNCED.value)
+            if unsynced is not None:
+                holding |= of_it & Q(holds=Holds.UNSYNCED) & unsynced
+                kinds.add(Holds.UNSYNCED.value)
+        return cls(organization_id, now, holding, tuple(sorted(kinds)))
+
+
+def _holding(platform: Mapping[str, Any], now: datetime) -> tuple[Q | None, Q | None]:
+    """Which of its timetables hold of those for a recent sync and of those for one that is not; None: none at all."""
+    if platform["kind"] == Platform.Kind.MANIFEST:
+        return (Q(), None) if now <= synced_until(platform, None) else (None, Q())
+    if platform["last_sync_at"] is None:
+        return None, Q()
+    microseconds = (now - platform["last_sync_at"]) // TICK
+    period = max(0, ceil(microseconds / (STALE_PERIODS * 1_000_000)))  # the least that is recent still
+    return Q(period__gte=period), Q(period__lt=period)
+
+
+def with_health(rows: QuerySet[Any], clock: Clock) -> QuerySet[Any]:
+    """Applications with `health` and `health_reason` as they are at that moment."""
+    timetable = FilteredRelation("timetables", condition=_within(clock.holding, "timetables__"))
+    return rows.annotate(timetable=timetable, health=_now(clock, "level"), health_reason=_now(clock, "reason"))
+
+
+def _within(condition: Q, path: str) -> Q:
+    """The same condition on a relation."""
+    children: list[Any] = list(condition.children)  # conditions, and pairs of a column and its value
+    children = [_within(it, path) if isinstance(it, Q) else (f"{path}{it[0]}", it[1]) for it in children]
+    return Q(*children, _connector=condition.connector, _negated=condition.negated)
+
+
+def _now(clock: Clock, name: str) -> Case:
+    begun = [
+        When(**{f"timetable__until_{step}__gt": clock.now}, then=F(f"timetable__{name}_{step}")) for step in STEPS[:-1]
+    ]
+    last: Any = F(f"timetable__{name}_{STEPS[-1]}")
+    return Case(*begun, default=last, output_field=CharField(null=True))
+
+
+def only_with_health(rows: QuerySet[Any], clock: Clock, levels: Sequence[str]) -> QuerySet[Any]:
+    """Those (of `with_health`) that have one of these levels at that moment.
+
+    Where these are few, by an index; else a walk in whatever order finds enough of them soon.
+    """
+    few = list(_candidates(clock, levels)[: FEW + 1])
+    if len(few) <= FEW:
+        return rows.filter(pk__in=few, health__in=levels)
+    # Said by the others: PostgreSQL takes that one expression has a value for rare, and would sort all applications.
+    others = [level for level in HealthTimetable.Level.values if level not in levels]
+    return rows.filter(health__isnull=False).exclude(health__in=others)
+
+
+def _candidates(clock: Clock, levels: Sequence[str]) -> QuerySet[Any]:
+    """The ids of applications that may have one of these levels: each step of timetables by an index of its own."""
+    of_organization = HealthTimetable.objects.filter(organization_id=clock.organization_id, holds__in=clock.kinds)
+    of_organization = of_organization.filter(clock.holding).order_by()
+    arms = []
+    for step in STEPS:
+        began = {f"until_{step - 1}__lte": clock.now} if step > 1 else {}
+        arm = of_organization.filter(**{f"level_{step}__in": levels, f"until_{step}__gt": clock.now}, **began)
+        arms.append(arm.values_list("app_id", flat=True))
+    return arms[0].union(*arms[1:], all=True)
