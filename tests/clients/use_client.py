@@ -5,7 +5,7 @@ from datetime import datetime
 
 from porthole_client import AuthenticatedClient
 from porthole_client.api.account import get_account
-from porthole_client.api.apps import list_apps, list_deployments
+from porthole_client.api.apps import get_app_health, list_apps, list_deployments
 from porthole_client.api.config import list_env_vars
 from porthole_client.api.files import get_file
 from porthole_client.api.oauth import register_client
@@ -16,6 +16,7 @@ from porthole_client.models import (
     ClientRegistration,
     DeploymentStatus,
     Error,
+    GetAppHealthInput,
     GetFileInput,
     InvalidInput,
     ListAppsInput,
@@ -46,6 +47,14 @@ def last_failure(application_id: str) -> tuple[datetime, str | None] | None:
     if page is None or isinstance(page, Error | InvalidInput):
         raise RuntimeError(sentence(page))
     return next(((deployment.created_at, deployment.error_message) for deployment in page.items), None)
+
+
+def deployments_of(commit_sha: str) -> list[str]:
+    """Of all applications of the organization."""
+    page = list_deployments.sync(client=client, body=ListDeploymentsInput(commit_sha=commit_sha))
+    if page is None or isinstance(page, Error | InvalidInput):
+        raise RuntimeError(sentence(page))
+    return [f"{deployment.application_name}: {deployment.status}" for deployment in page.items]
 
 
 def readme(application_id: str) -> str:
@@ -79,8 +88,8 @@ def sentence(error: Error | InvalidInput | None) -> str:
 ListAppsInput(limit="7")  # type: ignore[arg-type]
 ListAppsInput(projectId="prj_")  # type: ignore[call-arg]
 ListAppsInput(cursor=None)  # type: ignore[arg-type]
-ListDeploymentsInput(limit=1)  # type: ignore[call-arg]
-list_deployments.sync(client=client)  # type: ignore[call-arg]
+GetAppHealthInput()  # type: ignore[call-arg]
+get_app_health.sync(client=client)  # type: ignore[call-arg]
 
 
 def names(application_id: str) -> list[str]:

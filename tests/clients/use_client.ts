@@ -41,6 +41,13 @@ export async function readme(applicationId: string): Promise<string> {
 /** A call without input needs no body. */
 export const account = () => porthole.POST("/api/v1/tools/get_account");
 
+/** Of all applications of the organization. */
+export async function expiring(before: string): Promise<string[]> {
+  const { data, error } = await porthole.POST("/api/v1/tools/list_domains", { body: { certificateExpiresBefore: before } });
+  if (!data) throw new Error(sentence(error));
+  return data.items.map((domain) => `${domain.applicationName}: ${domain.host}`);
+}
+
 /** A code from the browser becomes a token. */
 export async function token(code: string, code_verifier: string): Promise<Schemas["TokenResponse"]> {
   const body: Schemas["TokenRequest"] = { grant_type: "authorization_code", client_id: "client", code, code_verifier };
@@ -57,9 +64,9 @@ function sentence(error: Schemas["Error"] | Schemas["InvalidInput"]): string {
 // What must not compile: an input that is missing, misspelt, of another type, outside its words, or null.
 export const refused = [
   // @ts-expect-error
-  () => porthole.POST("/api/v1/tools/list_domains"),
+  () => porthole.POST("/api/v1/tools/get_app_health"),
   // @ts-expect-error
-  () => porthole.POST("/api/v1/tools/list_domains", { body: { limit: 10 } }),
+  () => porthole.POST("/api/v1/tools/list_files", { body: { limit: 10 } }),
   // @ts-expect-error
   (): Schemas["ListAppsInput"] => ({ projectID: "prj_" }),
   // @ts-expect-error
