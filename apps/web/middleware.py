@@ -78,7 +78,7 @@ class RequestMiddleware:
 
 def _escape(response: HttpResponseBase) -> None:
     """What turns around, hides or imitates text, and came past all that keeps it from being stored."""
-    is_read = response.headers.get("Content-Type", "").startswith(("text/html", "text/plain"))
+    is_read = response.headers.get("Content-Type", "").startswith(("text/html", "text/plain", "text/markdown"))
     if not is_read or not isinstance(response, HttpResponse) or response.headers.get("Content-Encoding"):
         return
     escaped = escaped_page(response.content)

@@ -74,6 +74,7 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.links: list[str] = []
+        self.loaded: list[str] = []
         self.odd: list[str] = []
         self.feed(text)
 
@@ -81,13 +82,15 @@ class Page(HTMLParser):
         for name, value in attrs:
             if name in ("href", "src", "action", "formaction"):
                 self.links.append(value or "")
+                self.loaded += [value or ""] if name != "href" or tag == "link" else []
             if name.startswith("on"):
                 self.odd.append(f"{tag} {name}")
         if tag == "svg" and any(name == "onload" for name, _ in attrs):
             self.odd.append(tag)
 
 
-def check_page(answer: Any) -> str:
+def check_page(answer: Any, *, links_out: bool = False) -> str:
+    """`links_out`: whoever wrote it may lead people elsewhere, where they click."""
     assert answer.status_code == 200
     text = str(answer.content.decode())
     page = Page(text)
@@ -95,7 +98,7 @@ def check_page(answer: Any) -> str:
     assert not page.odd
     assert all(re.match(r"(?:https?:/|/|\?|#|\.|[\w-]+/|$)", link) for link in page.links), page.links
     assert "alert(1)</script>" not in text
-    assert "evil.example" not in " ".join(page.links)
+    assert "evil.example" not in " ".join(page.loaded if links_out else page.links)
     return text
 
 
@@ -298,3 +301,27 @@ def test_clients_and_people_cannot_hide_behind_their_names(acme: Fill, operator:
 def test_addresses_that_hold_what_nobody_sees_are_refused(acme: Fill, email: str) -> None:
     with pytest.raises(Exception, match="is not an e-mail address"):
         call_command("add_member", "acme", email)
+
+
+def test_documentation_lets_nothing_through(api: Api, mcp: Mcp, tmp_path: Path, settings: Any) -> None:
+    pages = tmp_path / "docs"
+    pages.mkdir()
+    settings.DOCS_DIRS, settings.OWN_DOCS, settings.DATA_DIR = [pages], pages, tmp_path / "data"
+    (pages / "index.md").write_text("# All\n\n[page](page.md)\n")
+    for name in ("page.md", "page.txt", "page.rst"):
+        part = "## Part {0}\n\nharbour &#8238;{0}&#x200b;\n\n- `{0}` [{0}]({0})\n"
+        parts = "".join(part.replace("{0}", text) for text in HOSTILE)
+        (pages / name).write_bytes(f"# Page {ALL}{HOSTILE[22]}\n\n{parts}".encode())
+    (pages / "odd\u202e\u200b.md").write_text("# Odd\n\nharbour\n")
+    stranger = Client(headers={"host": "localhost"})
+    searches = ["?q=harbour", "?q=red", "?q=\u202eharbour\u200b"]
+    for address in ("", "page", "page.txt", "page.rst", *searches):
+        check_page(stranger.get(f"/docs/{address}"), links_out=True)
+    for address in ("/docs/page.md", "/llms.txt"):
+        answer = stranger.get(address)
+        assert answer.status_code == 200
+        assert not ALIVE.search(answer.content.decode())
+    hits = check_json(api.post("search_docs", {"query": "harbour red", "limit": 20}).content)["items"]
+    assert hits
+    for uri in (one["uri"] for one in check_json(mcp.send("resources/list").content)["result"]["resources"]):
+        check_json(mcp.send("resources/read", {"uri": uri}).content)

@@ -9,6 +9,8 @@ from pathlib import PurePosixPath
 
 import yaml
 
+from apps.web.characters import prose
+
 MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
 PLAIN = frozenset({".rst", ".txt"})
 DIRECTORY_PAGES = frozenset({"index", "readme"})  # files that stand for their directory
@@ -114,8 +116,8 @@ def is_markdown(path: str) -> bool:
 
 
 def normalized(text: str) -> str:
-    """The text with one kind of line end, and with spaces for control characters."""
-    return _CONTROL.sub(" ", text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+    """The text with one kind of line end, with spaces for control characters, and without what nobody sees."""
+    return prose(_CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")), lines=True)
 
 
 def written_lines(path: str, text: str) -> list[str]:
@@ -142,7 +144,7 @@ def plain(text: str) -> str:
     for pattern, replacement in _MARKUP:
         text = pattern.sub(replacement, text)
     text = re.sub("\x02(\\d+)\x03", lambda place: literals[int(place[1])], html.unescape(text))
-    return " ".join(text.split())
+    return " ".join(prose(text).split())
 
 
 def slug(heading: str) -> str:

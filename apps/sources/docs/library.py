@@ -14,6 +14,7 @@ from apps.sources.docs.contents import Contents, Entry, read_inside
 from apps.sources.docs.corpus import Docs
 from apps.sources.docs.index import MAX_BYTES
 from apps.sources.docs.rendering import Rendered
+from apps.web.characters import prose
 
 PICTURES = {
     ".png": "image/png",
@@ -38,9 +39,9 @@ class Shown:
 
 
 def text_of(docs: Docs, entry: Entry) -> str | None:
-    """What is in the file now; None where it is gone."""
+    """What is in the file now, without what nobody sees; None where it is gone."""
     raw = read_inside(docs.directories[entry.root], entry.path, MAX_BYTES)
-    return None if raw is None else raw.decode(errors="replace")
+    return None if raw is None else prose(raw.decode(errors="replace"), lines=True)
 
 
 def size_of(docs: Docs, entry: Entry) -> int:
