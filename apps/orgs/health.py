@@ -19,6 +19,7 @@ from apps.orgs.rows import Row
 EXPIRING = timedelta(days=21)
 CLIENT_ERROR, SERVER_ERROR = 400, 500
 MAX_NAME = 300
+WEIGHTS = ("down", "degraded", "up", "unknown")  # what weighs most comes first
 TICK = timedelta(microseconds=1)  # what a database keeps: the first moment after one
 
 
@@ -183,8 +184,9 @@ def judge(facts: Facts, now: datetime) -> Verdict:
         edge = "unknown"
     runtime, deployment = _runtime_status(facts, now), _deployment_reasons(facts)
     level, reasons = _level(facts, edge, runtime, has_failed=bool(deployment))
-    reasons = reasons + deployment + _runtime_reasons(facts, now)
-    return Verdict(level, reasons + _edge_reasons(facts, checks, recent, now))
+    seen = [(runtime, _runtime_reasons(facts, now)), (edge, _edge_reasons(facts, checks, recent, now))]
+    seen.sort(key=lambda part: WEIGHTS.index(part[0]))  # lists tell the first reason alone
+    return Verdict(level, reasons + deployment + seen[0][1] + seen[1][1])
 
 
 def _level(facts: Facts, edge: str, runtime: str, *, has_failed: bool) -> tuple[str, list[str]]:
@@ -229,34 +231,42 @@ def _edge_reasons(facts: Facts, checks: list[Check], recent: list[Check], now: d
         return ["It has no domain to look at."]
     if not checks:
         return ["None of its domains has been looked at yet."]
-    reasons = []
-    if len(recent) < len(checks):
-        reasons.append("The last look at its domains is too old to rely on.")
-    elif edge_status(checks, now) == "up":
-        reasons.append("Every domain that was looked at answered.")
-    for check in recent:
-        reasons += _check_reasons(check, now)
-    return reasons
+    of_checks = [reason for check in recent for reason in _check_reasons(check, now)]
+    too_old = ["The last look at its domains is too old to rely on."] if len(recent) < len(checks) else []
+    if edge_status(recent, now) in ("down", "degraded"):
+        return of_checks + too_old
+    if not too_old and edge_status(checks, now) == "up":
+        return ["Every domain that was looked at answered.", *of_checks]
+    return too_old + of_checks
 
 
 def _check_reasons(check: Check, now: datetime) -> list[str]:
-    reasons, name, status = [], check.name, check.row["edge__http_status"]
+    """What is wrong comes before what may be right."""
+    answer, certificate = _answer_reason(check), _certificate_reason(check, now)
+    is_cause = check.answers and not check.is_good(now)
+    return [reason for reason in ((certificate, answer) if is_cause else (answer, certificate)) if reason]
+
+
+def _answer_reason(check: Check) -> str | None:
+    name, status = check.name, check.row["edge__http_status"]
     if not check.is_known:
-        reasons.append(f"{name} cannot be checked from outside, so nothing is known of it.")
-    elif not check.row["edge__reachable"]:
+        return f"{name} cannot be checked from outside, so nothing is known of it."
+    if not check.row["edge__reachable"]:
         why = ": its name does not resolve" if check.row["edge__dns_status"] == "unresolved" else ""
-        reasons.append(f"{name} did not answer{why}.")
-    elif (status or 0) >= CLIENT_ERROR:
-        # Under 500 this is no trouble by itself: much that works answers 401 or 404 at its root.
-        reasons.append(f"{name} answered with status {status}.")
+        return f"{name} did not answer{why}."
+    # Under 500 this is no trouble by itself: much that works answers 401 or 404 at its root.
+    return f"{name} answered with status {status}." if (status or 0) >= CLIENT_ERROR else None
+
+
+def _certificate_reason(check: Check, now: datetime) -> str | None:
     match certificate_status(check.row, now):
         case "expired":
-            reasons.append(f"The certificate of {name} has expired.")
+            return f"The certificate of {check.name} has expired."
         case "invalid":
-            reasons.append(f"The certificate of {name} is invalid: browsers refuse it.")
+            return f"The certificate of {check.name} is invalid: browsers refuse it."
         case "expiring":
-            reasons.append(f"The certificate of {name} expires on {check.row['edge__tls_not_after'].date()}.")
-    return reasons
+            return f"The certificate of {check.name} expires on {check.row['edge__tls_not_after'].date()}."
+    return None
 
 
 def _runtime_status(facts: Facts, now: datetime) -> str:

@@ -211,7 +211,7 @@ def test_old_bad_news_is_no_news(api: Api, app: App) -> None:
 def test_what_is_old_does_not_hide_recent_bad_news(api: Api, app: App) -> None:
     look(app, period=60, checked_at=START - LATER)
     look(app, "b.example.com", reachable=False)
-    assert judged(api, app) == ("down", [TOO_OLD, "b.example.com did not answer."])
+    assert judged(api, app) == ("down", ["b.example.com did not answer.", TOO_OLD])
 
 
 def test_what_is_old_keeps_recent_good_news_from_being_enough(api: Api, app: App) -> None:
@@ -219,6 +219,24 @@ def test_what_is_old_keeps_recent_good_news_from_being_enough(api: Api, app: App
     look(app, "b.example.com")
     assert judged(api, app) == ("unknown", [NOTHING, TOO_OLD])
     assert edge(api, app)["checkedAt"] == "2025-11-21T12:00:00.000Z"
+
+
+# What comes first
+
+
+def test_what_weighs_most_comes_first(api: Api, app: App) -> None:
+    runtime, failed = "Running instances: 2 of 2.", "The last deployment failed."
+    runs(app, 2, 2)
+    look(app, http_status=404, tls_is_valid=False)
+    refused, answered = (
+        "The certificate of a.example.com is invalid: browsers refuse it.", "a.example.com answered with status 404.",
+    )  # fmt: skip
+    assert judged(api, app) == ("degraded", [refused, answered, runtime])
+    make(Deployment, app.organization, app=app, status="failed")
+    assert judged(api, app) == ("degraded", [failed, refused, answered, runtime])
+    Domain.objects.all().delete()
+    look(app, reachable=False)
+    assert judged(api, app) == ("down", [failed, "a.example.com did not answer.", runtime])
 
 
 # What the platform says is running
