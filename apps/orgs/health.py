@@ -19,6 +19,7 @@ from apps.orgs.rows import Row
 EXPIRING = timedelta(days=21)
 CLIENT_ERROR, SERVER_ERROR = 400, 500
 MAX_NAME = 300
+BAD = ("degraded", "down")
 TICK = timedelta(microseconds=1)  # what a database keeps: the first moment after one
 
 
@@ -183,8 +184,10 @@ def judge(facts: Facts, now: datetime) -> Verdict:
         edge = "unknown"
     runtime, deployment = _runtime_status(facts, now), _deployment_reasons(facts)
     level, reasons = _level(facts, edge, runtime, has_failed=bool(deployment))
-    reasons = reasons + deployment + _runtime_reasons(facts, now)
-    return Verdict(level, reasons + _edge_reasons(facts, checks, recent, now))
+    parts = [_runtime_reasons(facts, now), _edge_reasons(facts, checks, recent, now)]
+    if edge in BAD and runtime not in BAD:
+        parts.reverse()  # lists tell the first reason alone: what is wrong comes before what is not
+    return Verdict(level, reasons + deployment + parts[0] + parts[1])
 
 
 def _level(facts: Facts, edge: str, runtime: str, *, has_failed: bool) -> tuple[str, list[str]]:

@@ -139,7 +139,7 @@ def test_there_are_at_most_20_reasons(api: Api, acme: Fill) -> None:
         make_edge(domain, reachable=False, tls_is_valid=False)
     answer = api("get_app_health", applicationId=acme.app.id)
     assert len(answer["reasons"]) == 20
-    assert answer["reasons"][0] == "Running instances: 1 of 1."
+    assert answer["reasons"][0] == "00.example.com did not answer."
 
 
 @pytest.mark.parametrize("character", WIDEST)
