@@ -15,7 +15,7 @@ from pytest_django.plugin import blocking_manager_key
 RUN = os.environ.get("TEST_RUN", "whole")
 # Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
 # what all other cases show; of these, those that are marked with `both_databases` show that the way there works too.
-OUTSIDE = ("tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
+OUTSIDE = ("tests/agent/", "tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
 # The form of requests and of answers, which no row decides. They read one that is there, as every tool's own cases do.
 FORMS = (
     "tests/tools/mcp/", "tests/tools/test_schemathesis.py", "tests/web/", "tests/oauthmcp/test_parameters.py",

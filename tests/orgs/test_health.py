@@ -342,6 +342,16 @@ def test_down_stays_down_after_a_failed_deployment(api: Api, app: App) -> None:
     assert judged(api, app)[0] == "down"
 
 
+def test_what_is_wrong_is_told_before_what_is_not(api: Api, app: App) -> None:
+    runs(app, 1, 1)
+    fact = look(app, tls_not_after=START - timedelta(days=1))
+    expired = "The certificate of a.example.com has expired."
+    assert judged(api, app) == ("degraded", [expired, "Running instances: 1 of 1."])
+    assert [item["healthReason"] for item in api("list_apps", query="it")["items"]] == [expired]
+    fact.delete()
+    assert judged(api, app)[1][0] == "Running instances: 1 of 1."
+
+
 def test_deploying_goes_before_everything(api: Api, app: App) -> None:
     app.status = "deploying"
     app.save()

@@ -102,6 +102,27 @@ def test_every_list_of_the_main_application_has_two_rows_or_more(demo: OrgScope)
     assert (app.row["source_type"], app.row["repository"], app.row["branch"]) == ("git", "local:checkout", "main")
 
 
+def test_there_is_what_people_ask_about(demo: OrgScope) -> None:
+    default = Organization.objects.get(slug="demo").default_connection
+    assert default is not None
+    assert default.external_id == "github-harbour"
+    gone = demo.deployments(target="preview", branch="colour-search").page(None, 100)[0]
+    assert {(row["is_preview"], row["preview_id"], row["environment_id"]) for row in gone} == {(True, None, None)}
+    api = App.objects.get(organization_id=demo.organization_id, external_id="checkout-api")
+    history = demo.deployments(application_id=api.pk).page(None, 100)[0]
+    back = next(row for row in history if row["trigger"] == "rollback")
+    assert [row["external_id"] for row in history if row["commit_sha"] == back["commit_sha"]][1:] == ["checkout-api-38"]
+    assert {row["author"] for row in history} > {None}
+    assert len(demo.domains(certificate_expires_before=timezone.now() + timedelta(days=21)).page(None, 100)[0]) == 2
+
+
+def test_loading_it_again_leaves_the_operators_choice(demo: OrgScope) -> None:
+    other = SourceConnection.objects.get(organization_id=demo.organization_id, external_id="gitlab-harbour")
+    Organization.objects.filter(slug="demo").update(default_connection=other)
+    call_command("load_demo", verbosity=0, stdout=StringIO())
+    assert Organization.objects.get(slug="demo").default_connection == other
+
+
 def test_nothing_but_expiry_lies_in_the_future(demo: OrgScope) -> None:
     now = timezone.now()
     assert max(Deployment.objects.values_list("created_at", flat=True)) <= now

@@ -121,7 +121,7 @@ class GetAccount(Tool):
                 "apps": {"total": 10, "byStatus": {"idle": 1, "deploying": 1, "deployed": 6, "error": 1, "unknown": 1}},
                 "domains": 14,
                 "previews": 7,
-                "deploymentsLast30Days": 34,
+                "deploymentsLast30Days": 38,
             },
             "connections": [
                 {
@@ -130,7 +130,7 @@ class GetAccount(Tool):
                     "type": "github",
                     "name": "Harbour on GitHub",
                     "accountLogin": "harbour-works",
-                    "isDefault": False,
+                    "isDefault": True,
                 },
                 {
                     "id": "con_d5h1eqjka9dej8txdda5308caq",

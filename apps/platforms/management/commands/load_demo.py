@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.orgs.ids import derived_id
-from apps.orgs.models import Membership, Organization, Platform, User
+from apps.orgs.models import Membership, Organization, Platform, SourceConnection, User
 from apps.orgs.models.people import fold_email
 from apps.platforms.management.files import manifest_in
 from apps.platforms.snapshot.apply import apply, apply_catalogue
@@ -26,6 +26,7 @@ ORGANIZATIONS: dict[str, dict[str, Any]] = {
     SECOND: {"name": "Rival Works", "plan": "starter"},
 }
 FILES = {DEMO: "demo.yaml", SECOND: "second.yaml"}
+DEFAULT_CONNECTIONS = {DEMO: "github-harbour"}  # the operators' choice, which no manifest tells
 
 
 class Command(BaseCommand):
@@ -48,7 +49,12 @@ def _load(slug: str) -> Changes:
         slug=slug, defaults={"id": derived_id("org", "demo", slug), **ORGANIZATIONS[slug]}
     )
     platform, _ = Platform.objects.get_or_create(organization=organization, kind=Platform.Kind.MANIFEST, name="default")
-    return apply(platform, _moved(FOLDER / FILES[slug], timezone.now()), allow_deletions=True)
+    changes = apply(platform, _moved(FOLDER / FILES[slug], timezone.now()), allow_deletions=True)
+    if slug in DEFAULT_CONNECTIONS and organization.default_connection is None:
+        connections = SourceConnection.objects.filter(platform=platform)
+        organization.default_connection = connections.get(external_id=DEFAULT_CONNECTIONS[slug])
+        organization.save(update_fields=["default_connection"])
+    return changes
 
 
 def _moved(file: Path, now: datetime) -> Snapshot:
