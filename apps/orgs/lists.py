@@ -4,12 +4,22 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.utils import timezone
 
 from apps.orgs.health import certificate_status
 from apps.orgs.models import Deployment, Domain, EdgeFact, EnvVarName, Preview
-from apps.orgs.narrowing import APPLICATION, ENVIRONMENT, ORGANIZATION, PROJECT, Condition, Place, equal, rows_in
+from apps.orgs.narrowing import (
+    APPLICATION,
+    ENVIRONMENT,
+    ORGANIZATION,
+    PROJECT,
+    Condition,
+    Place,
+    equal,
+    is_seen,
+    rows_in,
+)
 from apps.orgs.overview import visible_apps
 from apps.orgs.rows import Row, Rows
 from apps.orgs.text import fold
@@ -98,14 +108,20 @@ def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows
     rows: QuerySet[Any] = EnvVarName.objects.all()
     conditions = []
     if name is not None:
-        rows = rows.filter(sort_key=fold(name), name=name)  # the second column of every index of a place
+        # The second column of every index of a place. The name itself so that PostgreSQL does not take both to be rare.
+        is_name = Case(When(name=name, then=True), default=False, output_field=BooleanField())
+        rows = rows.filter(is_name, sort_key=fold(name))
     if place.app is not None:
         rows = rows.none() if place.is_nowhere else rows.filter(_seen_by(place.app))
         rows = rows.filter(scope=scope) if scope is not None else rows
     else:
         if scope is not None:
             everywhere = EnvVarName.objects.filter(organization_id=place.organization_id)
-            conditions.append(equal(everywhere, "scope", scope, ("sort_key", "id")))
+            condition = equal(everywhere, "scope", scope, ("sort_key", "id"))
+            if name is None and place.column != ORGANIZATION:
+                # SQLite would take a scope of a name's for fixed, and sort all those of one name.
+                condition = replace(condition, rows=Q(is_seen("scope", scope)))
+            conditions.append(condition)
         rows = rows_in(rows, place, *conditions)
     return Rows(
         rows.values(*VARIABLE_COLUMNS),

@@ -136,9 +136,12 @@ def rows_in(rows: QuerySet[Any], place: Place, *conditions: Condition) -> QueryS
     column = place.column.removeprefix("within_") if rows.model is App else place.column
     if few is None:
         return rows.filter(**{column: place.id})
-    # An expression, so that no database takes the place's index: the few are found by their keys.
-    is_here = Exact(Coalesce(F(column), Value(""), output_field=CharField()), place.id)
-    return rows.filter(is_here, pk__in=few)
+    return rows.filter(is_seen(column, place.id), pk__in=few)  # the few are found by their keys
+
+
+def is_seen(column: str, value: str) -> Exact:
+    """A column with this value, said so that no database looks for it in an index: only rows that are read tell."""
+    return Exact(Coalesce(F(column), Value(""), output_field=CharField()), value)
 
 
 def _of_visible_apps(rows: QuerySet[Any], organization_id: str) -> QuerySet[Any]:

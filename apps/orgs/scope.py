@@ -28,7 +28,7 @@ from apps.orgs.narrowing import equal, existing_project, place_of, rows_in
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
-from apps.orgs.timetables import Clock, only_with_health, with_health
+from apps.orgs.timetables import Clock, has_health, with_health
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ class OrgScope:
             if value is not None
         ]
         clock = Clock.of(self.organization_id, timezone.now())
-        apps = with_health(rows_in(_search(App.objects.all(), query), place, *conditions), clock)
         if health is not None:
-            apps = only_with_health(apps, clock, UNHEALTHY if health == "unhealthy" else (health,))
+            conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
+        apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
         return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
 
     def domains(

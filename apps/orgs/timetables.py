@@ -16,13 +16,13 @@ from django.db.models import Case, CharField, F, FilteredRelation, OuterRef, Q, 
 
 from apps.orgs.health import TICK, Facts, facts_of, judge
 from apps.orgs.models import HealthTimetable, Platform
+from apps.orgs.narrowing import Condition
 from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
 from apps.orgs.rows import Row
 
 STEPS = (1, 2, 3, 4)
 BATCH = 500
 MAX_DOMAINS_JUDGED = 1000  # of an application's domains
-FEW = 1000  # so many applications are sorted sooner than they are found in a walk by name
 Holds = HealthTimetable.Holds
 OF_PLATFORM = ("platform_id", *(f"platform__{name}" for name in ("kind", "last_sync_at", "as_of", "stale_after")))
 RUNTIME_COLUMNS = (
@@ -210,17 +210,11 @@ def _now(clock: Clock, name: str) -> Case:
     return Case(*begun, default=last, output_field=CharField(null=True))
 
 
-def only_with_health(rows: QuerySet[Any], clock: Clock, levels: Sequence[str]) -> QuerySet[Any]:
-    """Those (of `with_health`) that have one of these levels at that moment.
-
-    Where these are few, by an index; else a walk in whatever order finds enough of them soon.
-    """
-    few = list(_candidates(clock, levels)[: FEW + 1])
-    if len(few) <= FEW:
-        return rows.filter(pk__in=few, health__in=levels)
+def has_health(clock: Clock, levels: Sequence[str]) -> Condition:
+    """That an application (of `with_health`) has one of these levels at that moment."""
     # Said by the others: PostgreSQL takes that one expression has a value for rare, and would sort all applications.
     others = [level for level in HealthTimetable.Level.values if level not in levels]
-    return rows.filter(health__isnull=False).exclude(health__in=others)
+    return Condition(Q(health__isnull=False) & ~Q(health__in=others), _candidates(clock, levels))
 
 
 def _candidates(clock: Clock, levels: Sequence[str]) -> QuerySet[Any]:

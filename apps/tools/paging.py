@@ -19,6 +19,15 @@ Item = TypeVar("Item")
 PAGE_BYTES = 60 * 1024
 SIGNATURE_BYTES = 16
 CURSOR_LENGTH = 8192
+# Inputs that the first release had: its cursors bind them also where they were not given.
+BOUND_WHEN_NULL = {
+    "list_apps": ("project_id", "environment_id", "status"),
+    "list_previews": ("pull_request_number", "status"),
+    "list_deployments": ("preview_id", "status", "since", "until"),
+    "list_env_vars": ("scope",),
+    "list_org_secrets": ("project_id",),
+    "list_templates": ("tag",),
+}
 
 
 class Pageable(Protocol):
@@ -92,7 +101,10 @@ def fit(items: list[Item], limit: int = PAGE_BYTES) -> tuple[list[Item], Encoded
 
 
 def binding_of(tool: str, organization_id: str, inputs: dict[str, Any]) -> str:
-    rest = {name: value for name, value in inputs.items() if name not in ("limit", "cursor")}
+    """What is not given binds nothing, so that cursors outlive an input that is added."""
+    always = BOUND_WHEN_NULL.get(tool, ())
+    rest = {name: value for name, value in inputs.items() if value is not None or name in always}
+    rest = {name: value for name, value in rest.items() if name not in ("limit", "cursor")}
     return "\0".join((tool, organization_id, orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode()))
 
 

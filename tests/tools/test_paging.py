@@ -18,7 +18,7 @@ from apps.orgs.models import App, Deployment, Domain, EnvVarName, Template
 from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
 from apps.tools import calls, paging
-from apps.tools.paging import Page, fit
+from apps.tools.paging import Page, binding_of, fit
 from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.examples import examples
@@ -442,3 +442,13 @@ def test_a_signed_position_comes_back() -> None:
     assert page.position() is None
     again = Page(item=None, binding="x", limit=1, cursor=page.sign(["a", "b"]), synced_at=None)  # type: ignore[arg-type]
     assert again.position() == ["a", "b"]
+
+
+def test_a_cursor_outlives_inputs_that_are_added() -> None:
+    """What is not given binds nothing; what the first release bound it binds still."""
+    told = {"project_id": None, "environment_id": None, "status": None, "query": ""}
+    before = binding_of("list_apps", "org_1", told)
+    assert before == 'list_apps\0org_1\0{"environment_id":null,"project_id":null,"query":"","status":null}'
+    assert binding_of("list_apps", "org_1", told | {"branch": None, "limit": 7, "cursor": "x"}) == before
+    assert binding_of("list_apps", "org_1", told | {"branch": "main"}) != before
+    assert binding_of("list_domains", "org_1", {"host": None}) == "list_domains\0org_1\0{}"

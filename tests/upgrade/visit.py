@@ -14,9 +14,24 @@ from urllib.parse import urlencode
 from allauth.mfa.totp.internal import auth
 from django.conf import settings
 from django.core.management import call_command
+from django.db.models import F, Q
 from django.test import Client
 
-from apps.orgs.models import App, Environment, EnvVarName, OrgSecretName, Project, SourceConnection, Template
+from apps.orgs.models import (
+    App,
+    Deployment,
+    Domain,
+    Environment,
+    EnvVarName,
+    HealthTimetable,
+    OrgSecretName,
+    Preview,
+    Project,
+    SourceConnection,
+    Template,
+)
+from apps.orgs.timetables import refresh
+from apps.platforms.management.commands import load_demo
 
 # Pages name their style sheets as they are: nothing was collected.
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -31,6 +46,7 @@ def main(file: str) -> None:
     invitation(people)
     keys()
     loaded_again()
+    places_and_timetables()
 
 
 def check(holds: object, sentence: str) -> None:
@@ -96,10 +112,29 @@ def keys() -> None:
 
 
 def loaded_again() -> None:
-    """The rows that were moved are those that a sync of the same file makes."""
+    """The rows that were moved are those that a sync of the same file makes: that of the release, in its checkout."""
+    load_demo.FOLDER = Path(settings.DOCS_DIRS[0]).parent / "apps" / "orgs" / "demo"
     said = StringIO()
     call_command("load_demo", stdout=said)
     check(said.getvalue().count("nothing had changed") == 3, f"loading the demo again changed it: {said.getvalue()}")
+
+
+def places_and_timetables() -> None:
+    """What migrations filled is what writing the rows anew would fill."""
+    for model in (Deployment, Domain, Preview):
+        lost = model.objects.exclude(
+            Q(within_project=F("app__project"))
+            & (Q(within_environment=F("app__environment")) | Q(app__environment__isnull=True))
+        )
+        check(
+            model.objects.exists() and not lost.exists(), f"{model.__name__}: rows are not where their application is."
+        )
+    check(not EnvVarName.objects.filter(within_project__isnull=True).exists(), "names of variables are in no project.")
+    migrated = list(HealthTimetable.objects.order_by("pk").values())
+    refresh(App.objects.values_list("pk", flat=True))
+    check(migrated == list(HealthTimetable.objects.order_by("pk").values()), "timetables of health are other ones.")
+    without = App.objects.filter(timetables__isnull=True).count()
+    check(migrated and not without, f"{without} applications have no timetable of their health.")
 
 
 if __name__ == "__main__":

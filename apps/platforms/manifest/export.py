@@ -10,16 +10,30 @@ import yaml
 from django.db import models
 
 from apps.orgs.models import App, Platform
+from apps.orgs.overview import STALE_PERIODS
 from apps.platforms.manifest.layout import INSTANCE, TOP, Layout, Nested
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Items, Ref
 from apps.platforms.snapshot.columns import KINDS, Kind
 from apps.platforms.snapshot.fields import fields_of
 
+Age = tuple[datetime | None, int | None]  # asOf and staleAfter, in seconds
+
 
 def export(platform: Platform) -> str:
     """The platform's rows as a manifest. What they say of another platform's rows (a connection, say) is left out."""
-    return write_manifest(snapshot_of(platform))
+    return write_manifest(snapshot_of(platform), age_of(platform))
+
+
+def age_of(platform: Platform) -> Age:
+    """Of when the platform's facts are, and for how many seconds they are recent: as a manifest says it of itself.
+
+    What a deployment system told is of its last sync; where nobody syncs again, facts do not age.
+    """
+    if platform.kind == Platform.Kind.MANIFEST:
+        return platform.as_of, platform.stale_after
+    period = platform.check_period
+    return (None, None) if period is None else (platform.last_sync_at, STALE_PERIODS * period)
 
 
 def snapshot_of(platform: Platform) -> base.Snapshot:
@@ -81,17 +95,20 @@ def _instance(item: dict[str, Any]) -> base.Instance:
     return base.Instance(state=item["state"], since=since, message=item["message"])
 
 
-def write_manifest(snapshot: base.Snapshot) -> str:
-    return "".join(lines_of(snapshot))
+def write_manifest(snapshot: base.Snapshot, age: Age = (None, None)) -> str:
+    return "".join(lines_of(snapshot, age))
 
 
-def lines_of(snapshot: base.Snapshot) -> Iterator[str]:
+def lines_of(snapshot: base.Snapshot, age: Age) -> Iterator[str]:
     """The manifest, a few lines at a time: only those of one application are ever in memory as YAML's own nodes.
 
     Entries by key (names by name, deployments the newest first); what has its default value is left out.
     """
     writer = _Writer(snapshot)
     yield _lines({"version": 1})
+    as_of, stale_after = age
+    if as_of is not None:
+        yield _lines({"asOf": as_of} | ({} if stale_after is None else {"staleAfter": stale_after}))
     for key, layout in TOP.items():
         yield from writer.entries(key, layout, _ordered(getattr(snapshot, layout.collection)))
 

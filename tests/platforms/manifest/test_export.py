@@ -3,9 +3,12 @@
 import string
 from datetime import UTC, datetime
 from functools import partial
+from io import StringIO
+from pathlib import Path
 
 import pytest
 import yaml
+from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +35,31 @@ def test_export_empty_import_export_gives_the_same_bytes() -> None:
     assert export(first) == "version: 1\n"
     apply(first, read_manifest(exported.encode()).snapshot)
     assert export(first) == exported
+
+
+@pytest.mark.django_db
+def test_an_exported_file_is_of_the_same_date(tmp_path: Path) -> None:
+    """Imported elsewhere it tells the same facts, and they go stale at the same moment."""
+    first, file = manifest_platform(), tmp_path / "exported.yaml"
+    apply(first, rich(), age=(NOON, 3600))
+    call_command("export_manifest", "acme", "--output", str(file), stdout=StringIO())
+    assert file.read_text().startswith("version: 1\nasOf: 2026-03-01T12:00:00Z\nstaleAfter: 3600\n")
+    empty = manifest_platform("empty")
+    call_command("sync_manifest", "empty", str(file), stdout=StringIO())
+    empty.refresh_from_db()
+    assert (empty.as_of, empty.stale_after) == (NOON, 3600)
+    assert export(empty) == file.read_text()
+
+
+@pytest.mark.django_db
+def test_what_a_deployment_system_told_is_exported_with_the_date_of_its_sync() -> None:
+    platform = manifest_platform(kind="coolify")
+    platform.sync_period = 60
+    apply(platform, rich(), read_at=NOON)
+    manifest = read_manifest(export(platform).encode())
+    assert (manifest.as_of, manifest.stale_after) == (platform.last_sync_at, 180)
+    platform.sync_period = None  # nobody syncs again, so that nothing is expected
+    assert read_manifest(export(platform).encode()).as_of is None
 
 
 @pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.orgs.management.named import organization_named
 from apps.orgs.models import Organization, Platform
-from apps.platforms.manifest.export import lines_of, snapshot_of
+from apps.platforms.manifest.export import age_of, lines_of, snapshot_of
 
 
 class Command(BaseCommand):
@@ -21,7 +21,8 @@ class Command(BaseCommand):
 
     def handle(self, *, organization: str, output: str | None, platform: str, name: str | None, **options: Any) -> None:
         owner = organization_named(organization)
-        lines = lines_of(snapshot_of(_platform(owner, platform, name)))
+        chosen = _platform(owner, platform, name)
+        lines = lines_of(snapshot_of(chosen), age_of(chosen))
         if output is None:
             for some in lines:
                 self.stdout.write(some, ending="")
