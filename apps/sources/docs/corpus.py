@@ -16,7 +16,9 @@ from django.conf import settings
 from apps.sources.docs.addresses import address_of, is_own, prefixes, url_of
 from apps.sources.docs.contents import Contents, read_contents
 from apps.sources.docs.index import stored_in
-from apps.sources.docs.query import RankedPage, expression, rank
+from apps.sources.docs.query import read_query
+from apps.sources.docs.ranking import RankedPage, rank
+from apps.sources.docs.synonyms import Groups, synonyms
 from apps.sources.docs.upkeep import RETRY, Identity, Upkeep
 from apps.web.exceptions import Unavailable
 
@@ -136,15 +138,17 @@ class Docs:
         clock: Callable[[], float] = time.monotonic,
         own: Path | None = None,
         home: str = "/docs",
+        synonyms: Groups = (),
     ) -> None:
         """`base_url`: where the pages are published; else each is at its address below `home`.
 
-        `own` is the directory whose addresses there have no prefix.
+        `own` is the directory whose addresses there have no prefix. `synonyms` are those that Porthole's list lacks.
         """
         self.directories = directories
         self.upkeep = Upkeep(directories, data_dir, clock)
         self.home = home
         self._base_url = base_url
+        self._synonyms = synonyms
         self._prefixes = prefixes(directories, own)
         self._contents: tuple[Identity, Contents] | None = None
 
@@ -185,12 +189,12 @@ class Docs:
         raise Unavailable("The documentation index is being rebuilt.", RETRY)
 
     def _search(self, connection: sqlite3.Connection, query: str, limit: int) -> list[Hit]:
-        match = expression(connection, query)
-        if match is None:
+        read = read_query(connection, query, synonyms(self._synonyms))
+        if (match := read.expression) is None:
             return []
         hits: list[Hit] = []
         room = MAX_ANSWER
-        for ranked in rank(connection, match, limit):
+        for ranked in rank(connection, read, limit):
             hit = self._hit(connection, match, ranked)
             room -= len(json.dumps(asdict(hit), ensure_ascii=False).encode())
             if room < 0:

@@ -1,49 +1,40 @@
-"""What people type → an FTS5 expression → pages in order, each with its best section."""
+"""What people type → the words that are looked for, each with what else may stand for it."""
 
+import re
 import sqlite3
 import time
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
 
 from apps.sources.docs.spelling import nearest
+from apps.sources.docs.synonyms import MAX_WORDS, Synonyms
+from apps.sources.docs.words import without_marks, words_in
 
 MAX_CHARACTERS = 512
 MAX_TERMS = 32
+MAX_SYNONYMS = 24
 MAX_COMPLETED = 6  # words the documents lack that are completed or corrected; further ones are left out
 MAX_SECONDS = 0.02  # of this thread's time in which they are; words that are left then are left out as well
 MAX_STARTING = 10_000  # words with the same beginning that are looked at
 COMPLETIONS = 8
-SECTIONS = 300  # the best sections and pages that are ranked
-PAGES = 100
-FUSION = 20  # the c of reciprocal rank fusion: 1 / (c + rank) from each of the two lists
-BEST = 2 / (FUSION + 1)  # first in both lists
+
+# How much of a word is found where something else stands for it.
+CLOSE = 0.9  # a longer word, a synonym, or a spelling that is surely meant
+DISTANT = 0.4  # another word of the documents, which looks alike
 
 STOP_WORDS = frozenset(
     """
-    a about am an and any are as at be been being but by can could did do does doing for from get had has have
-    having he her here him his how i if in into is it its just let me my no not of on or our out she should so
-    some such than that the their them then there these they this those to too up us use using very want was we
-    were what when where which while who whom why will with would you your
-    """.split()  # noqa: SIM905 (a list would be 130 lines)
+    a about again already also always am an and any are as at be been being but by can come comes completely could
+    did directly do does doing easily exactly for from get go goes had happen happens has have having he her here
+    him his how i if in into is it its just know let many me much my need needs no not now of on only or our out
+    over quickly really she should simply so some still straight such than that the their them then there these they
+    this those through to too up us use using very want was we were what when where which while who whom why will
+    with would you your
+    """.split()  # noqa: SIM905 (a list would be 170 lines)
 )
+_NAME = re.compile(r"\w[_.:-]+\w|[a-z][A-Z]")  # DATABASE_URL, package-lock.json, maxRedirections
 
-# (section, page, rank): bm25 is negative, and the better the lower.
-_SECTIONS = """
-SELECT found.id, section_info.page, found.rank
-FROM (SELECT rowid AS id, rank FROM section WHERE section MATCH ? ORDER BY rank LIMIT ?) AS found
-JOIN section_info ON section_info.id = found.id
-"""
-_PAGES = "SELECT rowid, rank FROM page WHERE page MATCH ? ORDER BY rank LIMIT ?"
-_BEST_SECTION_OF_PAGE = """
-SELECT rowid FROM section
-WHERE section MATCH ?
-    AND rowid BETWEEN (SELECT first_section FROM page_info WHERE id = ?)
-    AND (SELECT last_section FROM page_info WHERE id = ?)
-ORDER BY rank, rowid LIMIT 1
-"""
 _STARTING_WITH = """
 SELECT term FROM (SELECT term, pages FROM word WHERE term > ? AND term < ? LIMIT ?)
 ORDER BY pages DESC, term LIMIT ?
@@ -51,71 +42,77 @@ ORDER BY pages DESC, term LIMIT ?
 _LAST = "\U0010ffff"
 
 
+@dataclass(slots=True)
+class Word:
+    """A word as it was typed. `found_as`: the terms that stand for it, with the share of it that each is worth."""
+
+    typed: str
+    is_known: bool
+    found_as: dict[str, float] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
-class RankedPage:
-    page: int
-    section: int
-    score: float  # 1: the best page and the page with the best sections
+class Query:
+    words: tuple[Word, ...]
+    own: tuple[str, ...]  # what was typed, or what stands for it where the documents lack it
+    synonyms: tuple[str, ...]  # what else it is called
+    is_exact: (
+        bool  # one word or one name, such as DATABASE_URL, which the documents have: it tells by itself what is meant
+    )
+
+    @property
+    def expression(self) -> str | None:
+        """What every hit has something of; None: there is nothing to look for."""
+        return any_of((*self.own, *self.synonyms))
 
 
-def expression(connection: sqlite3.Connection, query: str) -> str | None:
-    """The FTS5 expression for a query; None when it holds no word.
+def any_of(terms: Sequence[str]) -> str | None:
+    """As FTS5 wants it. Every term is quoted, so no text is syntax."""
+    return " OR ".join(f'"{term}"' for term in dict.fromkeys(terms)) or None
 
-    Every word is quoted and any of them may match. Words that stand together are searched as a phrase as well, which
-    lifts pages that have them together: `DATABASE_URL` → `"database" OR "url" OR "database url"`.
+
+def read_query(connection: sqlite3.Connection, text: str, synonyms: Synonyms) -> Query:
+    """Any of the words may match. Those that stand together are looked for as a phrase as well, which lifts pages that
+    have them together: `DATABASE_URL` → "database", "url", "database url".
     """
-    runs = [run for chunk in query[:MAX_CHARACTERS].split() if (run := _words(chunk))]
-    words = [word for run in runs for word in run]
+    chunks = [(chunk, run) for chunk in text[:MAX_CHARACTERS].split() if (run := words_in(chunk))]
+    words = [word for _, run in chunks for word in run]
     kept = list(dict.fromkeys(word for word in words if word not in STOP_WORDS)) or list(dict.fromkeys(words))
     kept = kept[:MAX_TERMS]
-    phrases = [" ".join(run[:MAX_TERMS]) for run in runs if len(run) > 1]
+    phrases = [" ".join(run[:MAX_TERMS]) for _, run in chunks if len(run) > 1]
     allowed = set(kept)
     phrases += [f"{one} {two}" for one, two in pairwise(words) if {one, two} <= allowed]
-    terms = dict.fromkeys([*_known(connection, kept), *phrases[: 2 * MAX_TERMS]])
-    return " OR ".join(f'"{term}"' for term in terms) or None
+    found = {word.typed: word for word in _found(connection, kept)}
+    others = list(islice(_synonyms(chunks, found, synonyms), MAX_SYNONYMS))
+    own = [term for word in found.values() for term in ([word.typed] if word.is_known else word.found_as)]
+    own += phrases[: 2 * MAX_TERMS]
+    is_exact = min(len(chunks), len(kept)) == 1 and all(word.is_known for word in found.values())
+    return Query(tuple(found.values()), tuple(dict.fromkeys(own)), tuple(others), is_exact)
 
 
-def rank(connection: sqlite3.Connection, match: str, limit: int) -> list[RankedPage]:
-    """The best pages first; those that are equally good by path (pages are numbered in that order)."""
-    best, by_sections = _by_sections(connection.execute(_SECTIONS, (match, SECTIONS)))
-    by_text = [page for page, _ in sorted(connection.execute(_PAGES, (match, PAGES)), key=lambda row: row[::-1])]
-    fused: dict[int, float] = defaultdict(float)
-    for pages in (by_sections, by_text):
-        for place, page in enumerate(pages, start=1):
-            fused[page] += 1 / (FUSION + place) / BEST
-    ordered = sorted(fused.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    return [
-        RankedPage(page, best.get(page) or _best_section(connection, match, page), round(score, 4))
-        for page, score in ordered
-    ]
-
-
-def _words(chunk: str) -> list[str]:
-    """The words of a chunk without spaces: letters, digits and marks, so nothing in them is FTS5 syntax."""
-    composed = unicodedata.normalize("NFC", chunk).lower()
-    words = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in composed).split()
-    return [word for word in words if unicodedata.category(word[0])[0] != "M"]  # a mark on its own is no word
-
-
-def _known(connection: sqlite3.Connection, words: Iterable[str]) -> list[str]:
-    """The words as the documents have them: as typed, or completed, or the nearest spellings, or left out."""
-    known: list[str] = []
+def _found(connection: sqlite3.Connection, words: Sequence[str]) -> Iterator[Word]:
+    """The words as the documents have them: as typed, or completed, or the nearest spellings, or not at all."""
     completed = 0
     end = time.thread_time() + MAX_SECONDS  # not by the clock: what is found must not depend on who else is busy
-    for word in words:
-        if connection.execute("SELECT 1 FROM page WHERE page MATCH ? LIMIT 1", (f'"{word}"',)).fetchone():
-            known.append(word)
+    for typed in words:
+        if connection.execute("SELECT 1 FROM page WHERE page MATCH ? LIMIT 1", (f'"{typed}"',)).fetchone():
+            yield Word(typed, True, {typed: 1.0})
         elif completed < MAX_COMPLETED and time.thread_time() < end:
             completed += 1
-            folded = _without_marks(word)
-            known += _starting_with(connection, folded) or nearest(connection, folded)
-    return known
+            yield Word(typed, False, _meant(connection, without_marks(typed)))
+        else:
+            yield Word(typed, False)
 
 
-def _without_marks(word: str) -> str:
-    """As the index folds words: without diacritics."""
-    letters = unicodedata.normalize("NFD", word)
-    return unicodedata.normalize("NFC", "".join(c for c in letters if unicodedata.category(c) != "Mn"))
+def _meant(connection: sqlite3.Connection, word: str) -> dict[str, float]:
+    if longer := _starting_with(connection, word):
+        return dict.fromkeys(longer, CLOSE)
+    return {term: CLOSE if _is_surely_meant(word, term) else DISTANT for term in nearest(connection, word)}
+
+
+def _is_surely_meant(typed: str, term: str) -> bool:
+    """In a short word, a letter in another's place makes another word: bread is not break."""
+    return sorted(typed) == sorted(term) or len(typed) >= 8 or (len(typed) >= 6 and len(typed) != len(term))
 
 
 def _starting_with(connection: sqlite3.Connection, word: str) -> list[str]:
@@ -123,18 +120,34 @@ def _starting_with(connection: sqlite3.Connection, word: str) -> list[str]:
     return [term for (term,) in connection.execute(_STARTING_WITH, (word, word + _LAST, MAX_STARTING, COMPLETIONS))]
 
 
-def _by_sections(rows: Iterable[Sequence[float]]) -> tuple[dict[int, int], list[int]]:
-    """Each page's best section, and the pages by their best section plus a quarter of the next two."""
-    best: dict[int, int] = {}
-    scores: dict[int, list[float]] = defaultdict(list)
-    for section, page, score in sorted(rows, key=lambda row: (row[2], row[0])):
-        best.setdefault(int(page), int(section))
-        scores[int(page)].append(-score)
-    totals = {page: each[0] + sum(each[1:3]) / 4 for page, each in scores.items()}
-    return best, sorted(totals, key=lambda page: (-totals[page], page))
+def _synonyms(chunks: Sequence[tuple[str, list[str]]], found: dict[str, Word], synonyms: Synonyms) -> Iterator[str]:
+    """Each once; also noted with the words that it stands for."""
+    seen = set()
+    for run in dict.fromkeys(_runs(chunks)):
+        if len(run) == 1 and run[0] not in found:
+            continue  # a stop word
+        others = synonyms.of(run)
+        if not others and len(run) == 1 and not found[run[0]].found_as:
+            others = synonyms.of_misspelt(run[0])
+        for other in others:
+            for word in run:
+                if word in found:
+                    found[word].found_as.setdefault(other, CLOSE)
+            if other not in seen:
+                seen.add(other)
+                yield other
 
 
-def _best_section(connection: sqlite3.Connection, match: str, page: int) -> int:
-    """For a page that is found by its whole text only; every word of it stands in some section."""
-    row = connection.execute(_BEST_SECTION_OF_PAGE, (match, page, page)).fetchone()
-    return int(row[0])
+def _runs(chunks: Sequence[tuple[str, list[str]]]) -> Iterator[tuple[str, ...]]:
+    """One to three words that follow each other, and no part of a name: the lock of package-lock.json is no lock."""
+    words: list[str] = []
+    starts, ends = set(), set()
+    for chunk, run in chunks:
+        first, after = len(words), len(words) + len(run)
+        starts |= {first} if _NAME.search(chunk) else set(range(first, after))
+        ends |= {after} if _NAME.search(chunk) else set(range(first + 1, after + 1))
+        words += run
+    for length in range(1, MAX_WORDS + 1):
+        for start in sorted(starts):
+            if start + length in ends:
+                yield tuple(words[start : start + length])
