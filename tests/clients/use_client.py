@@ -7,7 +7,7 @@ from porthole_client import AuthenticatedClient
 from porthole_client.api.account import get_account
 from porthole_client.api.apps import list_apps, list_deployments
 from porthole_client.api.config import list_env_vars
-from porthole_client.api.files import get_file
+from porthole_client.api.files import get_file, list_files
 from porthole_client.api.oauth import register_client
 from porthole_client.models import (
     Account,
@@ -21,6 +21,7 @@ from porthole_client.models import (
     ListAppsInput,
     ListDeploymentsInput,
     ListEnvVarsInput,
+    ListFilesInput,
 )
 from porthole_client.types import UNSET
 
@@ -79,8 +80,8 @@ def sentence(error: Error | InvalidInput | None) -> str:
 ListAppsInput(limit="7")  # type: ignore[arg-type]
 ListAppsInput(projectId="prj_")  # type: ignore[call-arg]
 ListAppsInput(cursor=None)  # type: ignore[arg-type]
-ListDeploymentsInput(limit=1)  # type: ignore[call-arg]
-list_deployments.sync(client=client)  # type: ignore[call-arg]
+ListFilesInput(limit=1)  # type: ignore[call-arg]
+list_files.sync(client=client)  # type: ignore[call-arg]
 
 
 def names(application_id: str) -> list[str]:

@@ -57,9 +57,9 @@ function sentence(error: Schemas["Error"] | Schemas["InvalidInput"]): string {
 // What must not compile: an input that is missing, misspelt, of another type, outside its words, or null.
 export const refused = [
   // @ts-expect-error
-  () => porthole.POST("/api/v1/tools/list_domains"),
+  () => porthole.POST("/api/v1/tools/list_files"),
   // @ts-expect-error
-  () => porthole.POST("/api/v1/tools/list_domains", { body: { limit: 10 } }),
+  () => porthole.POST("/api/v1/tools/list_files", { body: { limit: 10 } }),
   // @ts-expect-error
   (): Schemas["ListAppsInput"] => ({ projectID: "prj_" }),
   // @ts-expect-error
