@@ -19,6 +19,7 @@ from django.core.validators import validate_email
 
 from apps.net.addresses import is_origin
 from apps.net.connect_to import ConnectTo, connect_to
+from apps.sources.docs.synonyms import Groups, groups_in
 
 Network = IPv4Network | IPv6Network
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,31}")
@@ -138,6 +139,13 @@ class Env:
 
     def paths(self, name: str, default: Path) -> list[Path]:
         return [(default.parent / word).resolve() for word in self.words(name)] or [default]
+
+    def synonyms(self, name: str) -> Groups:
+        value = self.text(name)
+        try:
+            return groups_in(value)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{name}: {error}.") from None
 
     def words(self, name: str) -> list[str]:
         return [word.strip() for word in self.text(name).split(",") if word.strip()]

@@ -50,6 +50,7 @@ DOCS_DIRS = env.paths("DOCS_DIRS", BASE_DIR / "docs")
 DOCS_BASE_URL = env.url("DOCS_BASE_URL")
 OWN_DOCS = BASE_DIR / "docs"  # these pages are everybody's; those of other folders only with DOCS_PUBLIC
 DOCS_PUBLIC = env.choice("DOCS_PUBLIC", ("on", "off"), default="off") == "on"
+DOCS_SYNONYMS = env.synonyms("DOCS_SYNONYMS")  # besides those of apps/sources/docs/synonyms.txt
 
 DATABASES = {"default": database.parse(env.text("DATABASE_URL", f"sqlite:///{DATA_DIR}/porthole.sqlite3"))}
 

@@ -2,11 +2,14 @@
 
 import random
 import time
+from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
 
 from apps.sources.docs.corpus import Docs
+from apps.sources.docs.synonyms import OWN, groups_in
 from tests.selection import RUN
 from tests.sources.docs.test_corpus import write
 
@@ -53,6 +56,31 @@ def test_no_query_keeps_a_thread_for_long(tmp_path: Path, beginning: str) -> Non
     slowest = max(seconds(searched, query) for query in hostile_queries(beginning, words)[:QUERIES])
 
     assert slowest < MOST
+
+
+@pytest.mark.soak
+def test_no_query_of_large_documentation_keeps_a_thread_for_long(tmp_path: Path) -> None:
+    """12,000 sections, a million words as often as words of a language are; the field's among the commonest."""
+    field = [term for group in groups_in(OWN.read_text()) for term in group]
+    rng = random.Random(3)
+    words = list(dict.fromkeys(word for term in field for word in term.split())) + vocabulary("")
+    often = list(accumulate(1 / (place + 10) for place in range(len(words))))
+    searched = Docs((write(tmp_path / "docs", dict(large_pages(rng, words, often))),), tmp_path)
+    searched.pages()
+    queries = [" ".join(rng.choices(words, cum_weights=often, k=rng.randint(1, 32))) for _ in range(QUERIES // 2)]
+    queries += [" ".join(rng.sample(field, rng.randint(1, 5))) for _ in range(QUERIES // 4)]
+    queries += hostile_queries("", words)[: QUERIES // 4]
+    slowest = max(seconds(searched, query) for query in queries)
+
+    assert slowest < MOST
+
+
+def large_pages(rng: random.Random, words: list[str], often: list[float]) -> Iterator[tuple[str, str]]:
+    """2,000 pages of six sections; each word is on one of them at least."""
+    for page in range(2000):
+        text = rng.choices(words, cum_weights=often, k=450) + words[page::2000]
+        sections = (text[start : start + 80] for start in range(0, len(text), 80))
+        yield f"{page}.md", "\n\n".join(f"## {' '.join(section[:3])}\n\n{' '.join(section)}" for section in sections)
 
 
 def seconds(searched: Docs, query: str) -> float:

@@ -82,6 +82,7 @@ BAD: list[tuple[str, dict[str, str | None], str]] = [
     ("a port that is none", LOCAL | {"PORT": "hunter2"}, "PORT"),
     ("encryption keys that are none", PRODUCTION | {"ENCRYPTION_KEYS": "hunter2"}, "ENCRYPTION_KEYS"),
     ("docs at no address", LOCAL | {"DOCS_BASE_URL": "hunter2"}, "DOCS_BASE_URL"),
+    ("synonyms of a single word", LOCAL | {"DOCS_SYNONYMS": "tls, ssl\nhunter2"}, "DOCS_SYNONYMS"),
     ("docs that are public or not", LOCAL | {"DOCS_PUBLIC": "hunter2"}, "DOCS_PUBLIC"),
 ]
 
@@ -95,7 +96,8 @@ GOOD: list[tuple[str, dict[str, str | None]]] = [
     ("production, and production is the default", PRODUCTION | {"PORTHOLE_ENV": None}),
     ("production with all that it may have", PRODUCTION | {
         "TRUSTED_PROXIES": "10.0.0.0/8,fd00::/8", "ALLOWED_ORIGINS": "https://app.example.com",
-        "DOCS_BASE_URL": "https://docs.example.com/v1", "RATE_LIMITS": "on", "PORT": "8080",
+        "DOCS_BASE_URL": "https://docs.example.com/v1", "DOCS_SYNONYMS": "# ours\nblimp, ship\n",
+        "RATE_LIMITS": "on", "PORT": "8080",
         "EMAIL_URL": "smtps://me:hunter2@mail.example.com", "EMAIL_FROM": "porthole@example.com",
         "REDIRECT_SCHEMES": "acme-ide", "PROBE_NETWORKS": "10.0.0.0/8,fd00::/8",
         "PROBE_CONNECT_TO": "a.example.com=10.0.0.5, *.example.com:443=[fd00::5]:8443",

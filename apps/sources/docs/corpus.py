@@ -16,7 +16,7 @@ from django.conf import settings
 from apps.sources.docs.addresses import address_of, is_own, prefixes, url_of
 from apps.sources.docs.contents import Contents, read_contents
 from apps.sources.docs.index import stored_in
-from apps.sources.docs.query import read_query
+from apps.sources.docs.query import Query, read_query
 from apps.sources.docs.ranking import RankedPage, rank
 from apps.sources.docs.synonyms import Groups, synonyms
 from apps.sources.docs.upkeep import RETRY, Identity, Upkeep
@@ -75,10 +75,12 @@ def prepare() -> int:
 
 def refresh() -> str | None:
     """Look at the directories now, and wait until the index is up to date; what is wrong with them, if something is."""
-    upkeep = _docs().upkeep
-    upkeep.refresh()
-    upkeep.wait()
-    return upkeep.problem
+    problems = []
+    for docs in (_docs(),) if is_all_public() else (_docs(), public_docs()):
+        docs.upkeep.refresh()
+        docs.upkeep.wait()
+        problems.append(docs.upkeep.problem)
+    return next(filter(None, problems), None)
 
 
 def indexed_at() -> datetime | None:
@@ -115,13 +117,15 @@ def is_all_public() -> bool:
     return public_docs().directories == all_docs().directories
 
 
-def _home() -> tuple[Path, str]:
-    return settings.OWN_DOCS, f"{settings.PUBLIC_URL}/docs"
+def _home() -> tuple[Path, str, Groups]:
+    return settings.OWN_DOCS, f"{settings.PUBLIC_URL}/docs", settings.DOCS_SYNONYMS
 
 
 @lru_cache(maxsize=8)
-def _docs_in(directories: tuple[Path, ...], data_dir: Path, base_url: str | None, own: Path, home: str) -> "Docs":
-    return Docs(directories, data_dir, base_url, own=own, home=home)
+def _docs_in(
+    directories: tuple[Path, ...], data_dir: Path, base_url: str | None, own: Path, home: str, added: Groups
+) -> "Docs":
+    return Docs(directories, data_dir, base_url, own=own, home=home, synonyms=added)
 
 
 os.register_at_fork(after_in_child=_docs_in.cache_clear)  # its threads stay behind
@@ -190,21 +194,21 @@ class Docs:
 
     def _search(self, connection: sqlite3.Connection, query: str, limit: int) -> list[Hit]:
         read = read_query(connection, query, synonyms(self._synonyms))
-        if (match := read.expression) is None:
-            return []
         hits: list[Hit] = []
         room = MAX_ANSWER
         for ranked in rank(connection, read, limit):
-            hit = self._hit(connection, match, ranked)
+            hit = self._hit(connection, read, ranked)
             room -= len(json.dumps(asdict(hit), ensure_ascii=False).encode())
             if room < 0:
                 break
             hits.append(hit)
         return hits
 
-    def _hit(self, connection: sqlite3.Connection, match: str, ranked: RankedPage) -> Hit:
-        row = connection.execute(_HIT, (match, ranked.section)).fetchone()
-        doc_id, title, heading, path, anchor, root, address, marked = row
+    def _hit(self, connection: sqlite3.Connection, query: Query, ranked: RankedPage) -> Hit:
+        matches = (query.marked, query.expression)  # the second for a section that has none of the words, but a phrase
+        rows = (connection.execute(_HIT, (match, ranked.section)).fetchone() for match in matches if match)
+        found = next(filter(None, rows), None)  # an index that lacks what it told of is damaged: TypeError
+        doc_id, title, heading, path, anchor, root, address, marked = found  # type: ignore[misc]
         return Hit(
             id=doc_id,
             title=clip(title, 200),

@@ -65,6 +65,11 @@ class Query:
         """What every hit has something of; None: there is nothing to look for."""
         return any_of((*self.own, *self.synonyms))
 
+    @property
+    def marked(self) -> str | None:
+        """What is shown of a hit: the words without the phrases that only bring pages together which have them so."""
+        return any_of([term for word in self.words for term in word.found_as])
+
 
 def any_of(terms: Sequence[str]) -> str | None:
     """As FTS5 wants it. Every term is quoted, so no text is syntax."""

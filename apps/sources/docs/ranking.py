@@ -16,6 +16,10 @@ PAGES = 100
 FUSION = 20  # the c of reciprocal rank fusion: weight / (c + rank) from each list
 SECOND = 0.5  # the weight of what was not found by the query's own words alone, so that these come first
 
+# Sections with any of the words, each counted for each word: the commonest words of a query are left out beyond that.
+MAX_POSTINGS = 3000
+MAX_SECOND_POSTINGS = 1500
+
 FEEDBACK_SECTIONS = 5  # the best ones, whose strongest words make another query
 FEEDBACK_WORDS = 8
 FEEDBACK_CHARACTERS = 4000  # of a section
@@ -40,6 +44,7 @@ WHERE section MATCH ?
     AND (SELECT last_section FROM page_info WHERE id = ?)
 ORDER BY rank, rowid LIMIT 1
 """
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM section WHERE section MATCH ? LIMIT ?)"
 _TEXT = "SELECT substr(title || ' ' || trail || ' ' || body, 1, ?) FROM section WHERE rowid = ?"
 
 
@@ -78,10 +83,10 @@ def rank(connection: sqlite3.Connection, query: Query, limit: int) -> list[Ranke
 
 def _by_words(connection: sqlite3.Connection, query: Query) -> Iterator[Found]:
     """By its own words; and by these and their synonyms, where there are any."""
-    if own := any_of(query.own):
-        yield _found(connection, own, 1)
-    if query.synonyms and (match := query.expression):
-        yield _found(connection, match, SECOND)
+    if query.own:
+        yield _found(connection, query.own, 1)
+    if query.synonyms:
+        yield _found(connection, (*query.own, *query.synonyms), SECOND)
 
 
 def _by_feedback(connection: sqlite3.Connection, query: Query, sections: Sequence[int]) -> Iterator[Found]:
@@ -89,14 +94,29 @@ def _by_feedback(connection: sqlite3.Connection, query: Query, sections: Sequenc
     if query.is_exact or len(query.words) > MAX_ASKED:
         return
     if strongest := _strongest_words(connection, sections):
-        yield _found(connection, any_of((*query.own, *strongest)) or "", SECOND)
+        yield _found(connection, (*query.own, *strongest), SECOND)
 
 
-def _found(connection: sqlite3.Connection, match: str, weight: float) -> Found:
+def _found(connection: sqlite3.Connection, terms: Sequence[str], weight: float) -> Found:
+    match = any_of(_affordable(connection, terms, MAX_POSTINGS if weight == 1 else MAX_SECOND_POSTINGS))
     rows = sorted(connection.execute(_SECTIONS, (match, SECTIONS)), key=lambda row: (row[2], row[0]))
     best, by_sections = _by_sections(rows)
     by_text = [page for page, _ in sorted(connection.execute(_PAGES, (match, PAGES)), key=lambda row: row[::-1])]
     return Found([section for section, _, _ in rows], by_sections, by_text, best, weight)
+
+
+def _affordable(connection: sqlite3.Connection, terms: Sequence[str], most: int) -> list[str]:
+    """The rarest ones: every section with any of them has to be weighed, and common words tell least."""
+    words = dict.fromkeys(word for term in terms for word in term.split())
+    counts = {w: int(connection.execute(_COUNT, (f'"{w}"', MAX_POSTINGS)).fetchone()[0]) for w in words}
+    rows = {term: min(counts[word] for word in term.split()) for term in terms}
+    kept: set[str] = set()
+    for term in sorted(rows, key=lambda term: (rows[term], " " in term, term)):
+        cost = 0 if kept.intersection(term.split()) else rows[term]  # where a word of it is kept, its sections are, too
+        if not kept or cost <= most:
+            kept.add(term)
+            most -= cost
+    return [term for term in rows if term in kept]
 
 
 def _by_sections(rows: Iterable[tuple[int, int, float]]) -> tuple[dict[int, int], list[int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apps.sources.docs.query import Query, Word, any_of
 
-WEIGHED = 12  # words, the heaviest
+WEIGHED = 8  # words, the heaviest
 MAX_COUNTED = 2000  # pages with a word
 NEAR = 0.7  # what it weighs that the section itself has a word; the rest is for its page
 

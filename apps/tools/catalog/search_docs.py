@@ -21,7 +21,7 @@ class HitShape(Shape):
     url = Url(allow_null=True)
     anchor = Text(200, allow_null=True)
     snippet = Text(400)
-    score = serializers.FloatField(help_text="Higher is better; comparable within one answer.")
+    score = serializers.FloatField(help_text="Fit, at most 1; comparable within one answer.")
 
 
 class SearchDocs(Tool):

@@ -390,3 +390,42 @@ def test_a_fork_does_not_share_the_connection(directory: Path, data: Path, monke
     searched.search("welcome", 5)
 
     assert searched.upkeep.opened() is not before
+
+
+def test_the_index_is_looked_at_and_built_beside_whoever_asks(
+    directory: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    for name in ("scan", "build", "look_through"):
+        work = getattr(upkeep, name)
+        monkeypatch.setattr(
+            upkeep, name, lambda *given, work=work: threads.append(threading.current_thread().name) or work(*given)
+        )
+    clock = Clock()
+    searched = Docs((directory,), data, clock=clock)
+    searched.search("welcome", 5)
+    write(directory, {"zebra.md": "# Zebra\n"})
+    clock.now += 31
+
+    assert paths(look(searched), "zebra") == ["zebra.md"]
+    assert searched.upkeep.note_damage(searched.upkeep.opened(), sqlite3.DatabaseError()) is None
+    assert paths(searched, "zebra") == ["zebra.md"]
+    assert len(threads) > 3
+    assert set(threads) == {"docs index"}
+
+
+def test_the_worker_looks_at_the_index_of_strangers_too(
+    directory: Path, data: Path, tmp_path: Path, settings: object
+) -> None:
+    own = write(tmp_path / "own", {"index.md": "# Ours\n"})
+    settings.DOCS_DIRS, settings.OWN_DOCS, settings.DATA_DIR = [own, directory], own, data
+
+    assert docs.refresh() is None
+    assert len(list(data.glob("docs-index-*.sqlite3"))) == 2
+
+
+def test_an_operators_synonyms_are_read_from_the_settings(directory: Path, data: Path, settings: object) -> None:
+    settings.DOCS_DIRS, settings.DATA_DIR, settings.DOCS_BASE_URL = [directory], data, None
+    settings.DOCS_SYNONYMS = (("blimp", "certificates"),)
+
+    assert [hit.path for hit in docs.search("blimps", 5)] == ["guides/domains.mdx"]
