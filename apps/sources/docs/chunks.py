@@ -116,8 +116,8 @@ def is_markdown(path: str) -> bool:
 
 
 def normalized(text: str) -> str:
-    """The text with one kind of line end, with spaces for control characters, and without what nobody sees."""
-    return prose(_CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")), lines=True)
+    """The text with one kind of line end, and without what nobody sees."""
+    return prose(text, lines=True)
 
 
 def written_lines(path: str, text: str) -> list[str]:
