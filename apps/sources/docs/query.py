@@ -56,9 +56,7 @@ class Query:
     words: tuple[Word, ...]
     own: tuple[str, ...]  # what was typed, or what stands for it where the documents lack it
     synonyms: tuple[str, ...]  # what else it is called
-    is_exact: (
-        bool  # one word or one name, such as DATABASE_URL, which the documents have: it tells by itself what is meant
-    )
+    is_exact: bool  # one word, or one name such as DATABASE_URL, that the documents have: nothing explains it better
 
     @property
     def expression(self) -> str | None:
