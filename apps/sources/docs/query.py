@@ -13,7 +13,7 @@ from apps.sources.docs.words import without_marks, words_in
 
 MAX_CHARACTERS = 512
 MAX_TERMS = 32
-MAX_SYNONYMS = 24
+MAX_SYNONYMS = 16
 MAX_COMPLETED = 6  # words the documents lack that are completed or corrected; further ones are left out
 MAX_SECONDS = 0.02  # of this thread's time in which they are; words that are left then are left out as well
 MAX_STARTING = 10_000  # words with the same beginning that are looked at
@@ -56,9 +56,7 @@ class Query:
     words: tuple[Word, ...]
     own: tuple[str, ...]  # what was typed, or what stands for it where the documents lack it
     synonyms: tuple[str, ...]  # what else it is called
-    is_exact: (
-        bool  # one word or one name, such as DATABASE_URL, which the documents have: it tells by itself what is meant
-    )
+    is_exact: bool  # one word, or one name such as DATABASE_URL, that the documents have: nothing explains it better
 
     @property
     def expression(self) -> str | None:

@@ -1,4 +1,4 @@
-"""How well the search answers judged queries about real documentation. Bounds lie a little below what was measured."""
+"""How well the search answers judged queries about real documentation. DECISIONS.md has what was measured."""
 
 import pytest
 
@@ -8,9 +8,9 @@ from tests.sources.docs.judged import CORPORA, absent, directory_of, judgments, 
 
 pytestmark = pytest.mark.slow  # also: undici is there where make test has installed packages
 
-LEAST = {  # nDCG@10
-    False: {"identifier": 0.95, "words": 0.78, "misspelt": 0.96, "question": 0.78},
-    True: {"identifier": 0.94, "words": 0.68, "misspelt": 0.94, "question": 0.76},
+LEAST = {  # nDCG@10; a little below what was measured, because our own pages change
+    False: {"identifier": 0.94, "words": 0.76, "misspelt": 0.95, "question": 0.76},
+    True: {"identifier": 0.93, "words": 0.67, "misspelt": 0.93, "question": 0.75},
 }
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.sources.docs import ranking
 from apps.sources.docs.corpus import Docs
 from apps.sources.docs.query import any_of, read_query
 from apps.sources.docs.ranking import rank
@@ -71,6 +72,14 @@ def test_the_best_page_decides_whether_anything_is_answered(searched: Docs) -> N
     assert [hit.path for hit in hits] == ["certificates.md", "cursor.md", "tls.md"]
 
 
+def test_pages_with_far_less_than_the_best_one_are_left_out(searched: Docs, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert paths(searched, "memory that an instance may take, of interest") == ["memory.md"]
+
+    monkeypatch.setattr(ranking, "SHARE", 0)
+
+    assert len(paths(searched, "memory that an instance may take, of interest")) > 1
+
+
 def test_relevance_is_the_share_of_the_words_and_rare_ones_weigh_more(searched: Docs) -> None:
     connection = searched.upkeep.opened().connection
 
@@ -91,3 +100,15 @@ def test_relevance_is_the_share_of_the_words_and_rare_ones_weigh_more(searched: 
 def test_the_first_page_of_every_list_has_the_highest_score(searched: Docs) -> None:
     for query in ("memory", "ram"):
         assert searched.search(query, 10)[0].score == 1
+
+
+def test_common_words_are_left_out_where_too_many_sections_have_them(
+    searched: Docs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(paths(searched, "interest memory")) > 1
+
+    monkeypatch.setattr(ranking, "MAX_POSTINGS", 5)
+    monkeypatch.setattr(ranking, "MAX_SECOND_POSTINGS", 5)
+
+    assert paths(searched, "interest memory") == ["memory.md"]
+    assert len(paths(searched, "interest")) > 1  # the rarest there is
