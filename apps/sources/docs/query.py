@@ -13,6 +13,7 @@ from apps.sources.docs.words import without_marks, words_in
 
 MAX_CHARACTERS = 512
 MAX_TERMS = 32
+MAX_HEADING = 10  # words
 MAX_SYNONYMS = 16
 MAX_COMPLETED = 6  # words the documents lack that are completed or corrected; further ones are left out
 MAX_SECONDS = 0.02  # of this thread's time in which they are; words that are left then are left out as well
@@ -56,6 +57,7 @@ class Query:
     words: tuple[Word, ...]
     own: tuple[str, ...]  # what was typed, or what stands for it where the documents lack it
     synonyms: tuple[str, ...]  # what else it is called
+    heading: str | None  # all that was typed, where that may be what a heading says
     is_exact: bool  # one word, or one name such as DATABASE_URL, that the documents have: nothing explains it better
 
     @property
@@ -90,7 +92,8 @@ def read_query(connection: sqlite3.Connection, text: str, synonyms: Synonyms) ->
     own = [term for word in found.values() for term in ([word.typed] if word.is_known else word.found_as)]
     own += phrases[: 2 * MAX_TERMS]
     is_exact = min(len(chunks), len(kept)) == 1 and all(word.is_known for word in found.values())
-    return Query(tuple(found.values()), tuple(dict.fromkeys(own)), tuple(others), is_exact)
+    heading = " ".join(words) if 2 < len(words) <= MAX_HEADING else None
+    return Query(tuple(found.values()), tuple(dict.fromkeys(own)), tuple(others), heading, is_exact)
 
 
 def _found(connection: sqlite3.Connection, words: Sequence[str]) -> Iterator[Word]:

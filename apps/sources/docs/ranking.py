@@ -36,6 +36,7 @@ SELECT found.id, section_info.page, found.rank
 FROM (SELECT rowid AS id, rank FROM section WHERE section MATCH ? ORDER BY rank LIMIT ?) AS found
 JOIN section_info ON section_info.id = found.id
 """
+_HEADINGS = ("title trail", "title headings")  # columns of sections, and of pages
 _PAGES = "SELECT rowid, rank FROM page WHERE page MATCH ? ORDER BY rank LIMIT ?"
 _BEST_SECTION_OF_PAGE = """
 SELECT rowid FROM section
@@ -84,7 +85,7 @@ def rank(connection: sqlite3.Connection, query: Query, limit: int) -> list[Ranke
 def _by_words(connection: sqlite3.Connection, query: Query) -> Iterator[Found]:
     """By its own words; and by these and their synonyms, where there are any."""
     if query.own:
-        yield _found(connection, query.own, 1)
+        yield _found(connection, query.own, 1, query.heading)
     if query.synonyms:
         yield _found(connection, (*query.own, *query.synonyms), SECOND)
 
@@ -97,11 +98,12 @@ def _by_feedback(connection: sqlite3.Connection, query: Query, sections: Sequenc
         yield _found(connection, (*query.own, *strongest), SECOND)
 
 
-def _found(connection: sqlite3.Connection, terms: Sequence[str], weight: float) -> Found:
+def _found(connection: sqlite3.Connection, terms: Sequence[str], weight: float, heading: str | None = None) -> Found:
     match = any_of(_affordable(connection, terms, MAX_POSTINGS if weight == 1 else MAX_SECOND_POSTINGS))
-    rows = sorted(connection.execute(_SECTIONS, (match, SECTIONS)), key=lambda row: (row[2], row[0]))
+    of_sections, of_pages = (f'{match} OR {{{in_}}} : "{heading}"' if heading else match for in_ in _HEADINGS)
+    rows = sorted(connection.execute(_SECTIONS, (of_sections, SECTIONS)), key=lambda row: (row[2], row[0]))
     best, by_sections = _by_sections(rows)
-    by_text = [page for page, _ in sorted(connection.execute(_PAGES, (match, PAGES)), key=lambda row: row[::-1])]
+    by_text = [page for page, _ in sorted(connection.execute(_PAGES, (of_pages, PAGES)), key=lambda row: row[::-1])]
     return Found([section for section, _, _ in rows], by_sections, by_text, best, weight)
 
 
