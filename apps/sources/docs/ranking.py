@@ -17,7 +17,7 @@ FUSION = 20  # the c of reciprocal rank fusion: weight / (c + rank) from each li
 SECOND = 0.5  # the weight of what was not found by the query's own words alone, so that these come first
 
 # Sections with any of the words, each counted for each word: the commonest words of a query are left out beyond that.
-MAX_POSTINGS = 3000
+MAX_POSTINGS = 2000
 MAX_SECOND_POSTINGS = 1500
 
 FEEDBACK_SECTIONS = 5  # the best ones, whose strongest words make another query
