@@ -53,9 +53,8 @@ def test_no_query_keeps_a_thread_for_long(tmp_path: Path, beginning: str) -> Non
     words = vocabulary(beginning)
     searched = Docs((write(tmp_path / "docs", {f"{n}.md": " ".join(words[n::60]) for n in range(60)}),), tmp_path)
     searched.pages()
-    slowest = max(seconds(searched, query) for query in hostile_queries(beginning, words)[:QUERIES])
 
-    assert slowest < MOST
+    assert slowest(searched, hostile_queries(beginning, words)[:QUERIES]) < MOST
 
 
 @pytest.mark.soak
@@ -70,9 +69,8 @@ def test_no_query_of_large_documentation_keeps_a_thread_for_long(tmp_path: Path)
     queries = [" ".join(rng.choices(words, cum_weights=often, k=rng.randint(1, 32))) for _ in range(QUERIES // 2)]
     queries += [" ".join(rng.sample(field, rng.randint(1, 5))) for _ in range(QUERIES // 4)]
     queries += hostile_queries("", words)[: QUERIES // 4]
-    slowest = max(seconds(searched, query) for query in queries)
 
-    assert slowest < MOST
+    assert slowest(searched, queries) < MOST
 
 
 def large_pages(rng: random.Random, words: list[str], often: list[float]) -> Iterator[tuple[str, str]]:
@@ -83,13 +81,18 @@ def large_pages(rng: random.Random, words: list[str], often: list[float]) -> Ite
         yield f"{page}.md", "\n\n".join(f"## {' '.join(section[:3])}\n\n{' '.join(section)}" for section in sections)
 
 
-def seconds(searched: Docs, query: str) -> float:
-    """Of this thread. The best of a few: a busy machine can make anything slow once, and nothing fast."""
-    taken = []
+def slowest(searched: Docs, queries: list[str]) -> float:
+    """Seconds of this thread. What is slow is asked again when all else was: a busy machine makes anything slow for a
+    while, and nothing fast.
+    """
+    taken = {query: seconds(searched, query) for query in queries}
     for _ in range(5):
-        started = time.thread_time()
-        searched.search(query, 20)
-        taken.append(time.thread_time() - started)
-        if taken[-1] < MOST:
-            break
-    return min(taken)
+        for query in [query for query, took in taken.items() if took >= MOST]:
+            taken[query] = min(taken[query], seconds(searched, query))
+    return max(taken.values())
+
+
+def seconds(searched: Docs, query: str) -> float:
+    started = time.thread_time()
+    searched.search(query, 20)
+    return time.thread_time() - started
