@@ -27,7 +27,7 @@ RELEASE = "1ca8c5b571998a4b77b214f3c39a8255c98b0fa1"
 ADDED = {
     "applicationId", "applicationName", "author", "checkedAt", "commitSha", "committedAt", "dashboardUrl",
     "environmentId", "errorMessage", "fetchedAt", "health", "healthReason", "isPreview", "nextLine", "projectId",
-    "redactionCount", "startLine", "title", "totalLines", "url",
+    "redactionCount", "startLine", "title", "totalLines",
 }  # fmt: skip
 AGE = re.compile("(?m)^(?:asOf|staleAfter): .*\n")  # the same of what is exported
 HERE, NEW = Path(__file__).resolve().parent, Path(__file__).resolve().parents[2]
@@ -123,6 +123,8 @@ def opened(call: dict[str, Any]) -> dict[str, Any]:
         for part in (answer, told.get("structuredContent"), *texts):
             if isinstance(part, dict):
                 part.pop("syncedAt", None)
+                if "items" in part:  # which pages, and in which order, is what the search is better at now
+                    part["items"] = bool(part["items"])
     return call | {"body": answer}
 
 
@@ -132,14 +134,21 @@ def as_before(old: Any, new: Any) -> Any:
         told = {key: as_before(old.get(key), value) for key, value in new.items() if key in old or key not in ADDED}
         # A position is signed otherwise by now. Deployments of previews are no longer in an environment.
         moved = [key for key in ("nextCursor",) if old.get(key) and told.get(key)]
-        moved += ["url"] if "snippet" in new and old["url"] is None else []  # the pages of docs have addresses now
         moved += ["environmentId"] if new.get("isPreview") and told.get("environmentId", "") is None else []
+        moved += ["reasons"] if are_the_same(old.get("reasons"), told.get("reasons")) else []
         return told | {key: old[key] for key in moved}
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [as_before(*pair) for pair in zip(old, new, strict=True)]
     # What nobody sees is gone from prose.
     is_cleaned = isinstance(old, str) and new in (prose(old, lines=True), prose(old, lines=False))
     return old if is_cleaned else new
+
+
+def are_the_same(old: Any, new: Any) -> bool:
+    """Reasons: now those that weigh most come first, and the last one falls away where there are more than 20."""
+    if not (isinstance(old, list) and isinstance(new, list) and len(old) == len(new)):
+        return False
+    return len(set(old) - set(new)) <= (len(old) == 20)
 
 
 def is_mended(old: dict[str, Any], new: dict[str, Any], mended: str) -> bool:
