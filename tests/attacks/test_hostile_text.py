@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
@@ -145,8 +146,8 @@ def check_admin(operator: Client) -> None:
         check_page(operator.get(reverse(f"{where}_changelist")))
         row = model._default_manager.order_by("-pk").first()
         if row is not None:
-            check_page(operator.get(reverse(f"{where}_change", args=[row.pk])))
-            check_page(operator.get(reverse(f"{where}_history", args=[row.pk])))
+            check_page(operator.get(reverse(f"{where}_change", args=[quote(row.pk)])))
+            check_page(operator.get(reverse(f"{where}_history", args=[quote(row.pk)])))
     for text in (" ".join(HOSTILE[:22]), " ".join(HOSTILE[22:])):  # what is searched for is shown again
         check_page(operator.get(reverse("admin:orgs_project_changelist"), {"q": text}))
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.utils import quote
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -338,7 +339,7 @@ def test_removing_a_member_counts_their_authorizations_and_shows_none(operator: 
 
 def test_deleting_an_organization_takes_its_authorizations(operator: Client, member: Membership, acme: Fill) -> None:
     authorized(member)
-    address = reverse("admin:orgs_organization_delete", args=[acme.organization.pk])
+    address = reverse("admin:orgs_organization_delete", args=[quote(acme.organization.pk)])
     assert operator.post(address, {"post": "yes"}).status_code == 302
     assert not Authorization.objects.exists()
     assert not Grant.objects.exists()

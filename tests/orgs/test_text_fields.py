@@ -1,6 +1,7 @@
 """Columns of text by outsiders: prose is cleaned however it is written, forms refuse identifiers and links."""
 
 import pytest
+from django.contrib.admin.utils import quote
 from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
@@ -45,7 +46,7 @@ def test_forms_refuse_what_would_name_something_else(acme: Fill, operator: Clien
     with pytest.raises(ValidationError) as refused:
         App(project=acme.project, organization=acme.organization, source_type="docker", **{field: value}).full_clean()
     assert field in refused.value.message_dict
-    address = reverse("admin:orgs_app_change", args=[app.pk])
+    address = reverse("admin:orgs_app_change", args=[quote(app.pk)])
     form = operator.get(address).context["adminform"].form
     values = {name: "" if form[name].value() is None else form[name].value() for name in form.fields}
     answer = operator.post(address, values | {field: value})
