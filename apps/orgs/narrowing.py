@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.lookups import Exact
 
 from apps.orgs.models import App, Environment, Preview, Project
-from apps.orgs.overview import visible_apps
+from apps.orgs.overview import visible_apps, without_hidden
 from apps.orgs.rows import Missing, Row
 
 ORGANIZATION, PROJECT, ENVIRONMENT = "organization_id", "within_project_id", "within_environment_id"
@@ -131,7 +131,8 @@ def rows_in(rows: QuerySet[Any], place: Place, *conditions: Condition) -> QueryS
     few = None if _is_ordered(place, conditions) else _fewest(conditions)
     rows = rows.filter(*(condition.rows for condition in conditions))
     if not place.is_visible:
-        rows = _of_visible_apps(rows, place.organization_id)
+        is_app = rows.model is App
+        rows = rows.filter(hidden_at__isnull=True) if is_app else without_hidden(rows, place.organization_id)
     # Applications are in a project; what belongs to them is within it.
     column = place.column.removeprefix("within_") if rows.model is App else place.column
     if few is None:
@@ -142,14 +143,6 @@ def rows_in(rows: QuerySet[Any], place: Place, *conditions: Condition) -> QueryS
 def is_seen(column: str, value: str) -> Exact:
     """A column with this value, said so that no database looks for it in an index: only rows that are read tell."""
     return Exact(Coalesce(F(column), Value(""), output_field=CharField()), value)
-
-
-def _of_visible_apps(rows: QuerySet[Any], organization_id: str) -> QuerySet[Any]:
-    if rows.model is App:
-        return rows.filter(hidden_at__isnull=True)
-    # Few are hidden, so both databases look for them first.
-    hidden = App.objects.filter(organization_id=organization_id, hidden_at__isnull=False)
-    return rows.exclude(app_id__in=hidden.values("id"))
 
 
 def _is_ordered(place: Place, conditions: tuple[Condition, ...]) -> bool:

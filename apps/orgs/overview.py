@@ -32,9 +32,13 @@ def visible_apps(organization_id: str) -> QuerySet[App]:
 
 
 def of_visible_apps(model: type[Deployment | Domain | Preview], organization_id: str) -> QuerySet[Any]:
-    """Rows that belong to applications. Few of these are hidden, so both databases look for them first."""
+    """The organization's rows that belong to applications which are there."""
+    return without_hidden(model._default_manager.filter(organization_id=organization_id), organization_id)
+
+
+def without_hidden(rows: QuerySet[Any], organization_id: str) -> QuerySet[Any]:
+    """Those of `rows` whose application is there. Few are hidden, so both databases look for these first."""
     hidden = App.objects.filter(organization_id=organization_id, hidden_at__isnull=False)
-    rows: QuerySet[Any] = model._default_manager.filter(organization_id=organization_id)
     return rows.exclude(app_id__in=hidden.values("id"))
 
 

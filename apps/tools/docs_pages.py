@@ -26,7 +26,7 @@ from apps.sources.docs.contents import Contents, Entry
 from apps.sources.docs.corpus import Docs, clip
 from apps.tools.registry import TOOLS
 from apps.web.errors import describe, request_id_of
-from apps.web.exceptions import Refused, Unavailable
+from apps.web.exceptions import Refused, Unavailable, again_in
 from apps.web.limits import Buckets, network_of
 from apps.web.methods import require_safe
 from apps.web.surfaces import surface_of
@@ -79,8 +79,9 @@ def _count(request: HttpRequest) -> None:
     if settings.RATE_LIMITS:
         wait = SEARCHES.take(network_of(request.client_address), time.monotonic())  # type: ignore[attr-defined]
         if wait:
-            headers = {"Retry-After": str(ceil(wait))}
-            raise Refused(429, "rate_limited", "Too many searches. Wait a little.", headers)
+            seconds = ceil(wait)
+            detail = f"Too many searches. {again_in(seconds)}"
+            raise Refused(429, "rate_limited", detail, {"Retry-After": str(seconds)})
 
 
 def _found(docs: Docs, query: str) -> str:

@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 PAGE_BYTES = 60 * 1024
 SIGNATURE_BYTES = 16
 CURSOR_LENGTH = 8192
-# Inputs that the first release had: its cursors bind them also where they were not given.
+# Inputs that cursors bind also where they are not given: earlier cursors do, and stay good.
 BOUND_WHEN_NULL = {
     "list_apps": ("project_id", "environment_id", "status"),
     "list_previews": ("pull_request_number", "status"),

@@ -65,7 +65,7 @@ NO_REPAIR = {
     "Something went wrong here. Quote the request id when you report it.",
     "Ask {…}: over plain http, others can read what is sent here.",
     "There is nothing at this path. See /api/v1/openapi.json.",
-    "Too many searches. Wait a little.",  # on a page, which people read
+    "Too many searches. {…}",  # on a page, which people read
 }
 
 

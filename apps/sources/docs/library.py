@@ -14,7 +14,6 @@ from apps.sources.docs.contents import Contents, Entry, read_inside
 from apps.sources.docs.corpus import Docs
 from apps.sources.docs.index import MAX_BYTES
 from apps.sources.docs.rendering import Rendered
-from apps.web.characters import prose
 
 PICTURES = {
     ".png": "image/png",
@@ -41,7 +40,7 @@ class Shown:
 def text_of(docs: Docs, entry: Entry) -> str | None:
     """What is in the file now, without what nobody sees; None where it is gone."""
     raw = read_inside(docs.directories[entry.root], entry.path, MAX_BYTES)
-    return None if raw is None else prose(raw.decode(errors="replace"), lines=True)
+    return None if raw is None else normalized(raw.decode(errors="replace"))
 
 
 def size_of(docs: Docs, entry: Entry) -> int:
@@ -61,7 +60,7 @@ def show(docs: Docs, entry: Entry) -> Shown | None:
 @lru_cache(maxsize=64)
 def _show(contents: Contents, home: str, entry: Entry, text: str) -> Shown:
     if not is_markdown(entry.path):
-        return Shown(rendering.render_plain(normalized(text).split("\n"), {}), (), frozenset())
+        return Shown(rendering.render_plain(text.split("\n"), {}), (), frozenset())
     anchors = {section.line: section.anchor for section in parse(entry.path, text).sections if section.anchor}
     lines = written_lines(entry.path, text)
     targets = _Targets(contents, urlsplit(home).path, entry)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.sources.docs.chunks import Page, parse, plain, slug
+from apps.sources.docs.chunks import Page, parse, slug
+from apps.sources.docs.markup import plain
 from tests.examples import examples
 
 
