@@ -1,4 +1,4 @@
-"""Reads settings from the environment: each `NAME`, or the file that `NAME_FILE` names.
+"""Reads settings from the environment: each `NAME`, or the file that `NAME_FILE` names; keys also from KEYS_DIR.
 
 A missing or malformed value raises ImproperlyConfigured with one sentence that names the variable and never shows
 its value, which may be a secret.
@@ -6,6 +6,7 @@ its value, which may be a secret.
 
 import os
 import re
+import stat
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -22,6 +23,8 @@ from apps.net.connect_to import ConnectTo, connect_to
 from apps.sources.docs.synonyms import Groups, groups_in
 
 Network = IPv4Network | IPv6Network
+BASE_DIR = Path(__file__).resolve().parent.parent
+KEYS = ("SECRET_KEY", "SECRET_KEY_FALLBACKS", "ENCRYPTION_KEYS")  # each may be a file of KEYS_DIR
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,31}")
 UNSAFE_SCHEMES = (
     "http", "https", "javascript", "data", "file", "blob", "about", "filesystem", "view-source", "intent", "mailto",
@@ -36,13 +39,28 @@ class Env:
         self.values = values
 
     def text(self, name: str, default: str = "") -> str:
-        """The value of NAME, or the content of the file NAME_FILE without the line end. Empty counts as unset."""
+        """The value of NAME, or the content of the file NAME_FILE without the line end. Empty counts as unset.
+
+        A key that is in neither is looked for in KEYS_DIR (config/keys.py), in a file of its name.
+        """
         value, file = self.values.get(name, ""), self.values.get(f"{name}_FILE", "")
         if value and file:
             raise ImproperlyConfigured(f"{name} and {name}_FILE are both set: set one of them.")
         if file:
-            value = self._read(f"{name}_FILE", file)
+            value = self._read(f"{name}_FILE names a file", file)
+        elif not value and name in KEYS:
+            value = self._kept(self.keys_dir() / name)
         return value or default
+
+    def is_set(self, name: str) -> bool:
+        """Whether the environment has it, in whatever way."""
+        return bool(self.values.get(name) or self.values.get(f"{name}_FILE"))
+
+    def keys_dir(self) -> Path:
+        """Where keys are that were made here."""
+        if self.is_set("KEYS_DIR"):
+            return self.path("KEYS_DIR", BASE_DIR / "keys")
+        return self.path("DATA_DIR", BASE_DIR / "var") / "keys"
 
     def choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
         value = self.text(name, default)
@@ -150,12 +168,23 @@ class Env:
     def words(self, name: str) -> list[str]:
         return [word.strip() for word in self.text(name).split(",") if word.strip()]
 
+    def _kept(self, file: Path) -> str:
+        try:
+            mode = file.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        except OSError:
+            mode = 0  # what cannot be looked at cannot be read either
+        if mode & stat.S_IRWXO:
+            raise ImproperlyConfigured(f"Every user of this machine may use {file}: chmod 600 it, or make a new key.")
+        return self._read(f"KEYS_DIR has a file {file.name}", str(file))
+
     @staticmethod
-    def _read(name: str, file: str) -> str:
+    def _read(subject: str, file: str) -> str:
         try:
             return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, UnicodeDecodeError):
-            raise ImproperlyConfigured(f"{name} names a file that cannot be read as text.") from None
+            raise ImproperlyConfigured(f"{subject} that cannot be read as text.") from None
 
 
 def is_fernet_key(value: str) -> bool:

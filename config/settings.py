@@ -1,15 +1,12 @@
 """Every setting, read from the environment. What may not be combined is in checks.py."""
 
-from pathlib import Path
-
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.net.addresses import host_of
 from apps.web import logs
 from config import database, files
-from config.env import Env
+from config.env import BASE_DIR, Env
 
-BASE_DIR = Path(__file__).resolve().parent.parent
 env = Env()
 
 PORTHOLE_ENV = env.choice("PORTHOLE_ENV", ("local", "preview", "production"), default="production")

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, settings
 _data = Path(tempfile.mkdtemp(prefix="porthole-tests-"))
 (_data / "static").mkdir(mode=0o700)
 for _name in [name for name in os.environ if name.removesuffix("_FILE") in (
-    "PUBLIC_URL", "PORT", "SECRET_KEY", "LOCAL_DEV_BEARER", "LOCAL_DEV_ORG", "DOCS_DIRS", "DOCS_BASE_URL",
-    "DOCS_PUBLIC", "DOCS_SYNONYMS",
+    "PUBLIC_URL", "PORT", "SECRET_KEY", "KEYS_DIR", "LOCAL_DEV_BEARER", "LOCAL_DEV_ORG", "DOCS_DIRS",
+    "DOCS_BASE_URL", "DOCS_PUBLIC", "DOCS_SYNONYMS",
     "ALLOWED_ORIGINS", "TRUSTED_PROXIES", "E2E_BOOTSTRAP_SECRET", "BOOTSTRAP_ORG", "DEMO_EMAIL", "DEMO_PASSWORD",
     "EMAIL_URL", "EMAIL_FROM", "REDIRECT_SCHEMES", "PROBE_NETWORKS",
 )]:  # fmt: skip
