@@ -12,14 +12,19 @@ from apps.orgs.models import Invitation, Membership, User
 
 
 @transaction.atomic
-def invite(invitation: Invitation) -> None:
-    """Saves it and sends its link; older ones for the same address and organization stop working. Raises NotSent."""
+def renew(invitation: Invitation) -> str:
+    """Saves it, and returns its link, which nobody can tell later. Older ones of that address and organization end."""
     older = Invitation.objects.filter(organization=invitation.organization, email=invitation.email, accepted_at=None)
     older.delete()
     token = invitation.new_token()
     invitation.save()
-    # Last: a mail that was not sent leaves nothing behind.
-    send(_mail(invitation, settings.PUBLIC_URL + reverse("invitation", args=[token])))
+    return settings.PUBLIC_URL + reverse("invitation", args=[token])
+
+
+@transaction.atomic
+def invite(invitation: Invitation) -> None:
+    """Saves it and sends its link. Raises NotSent, and then nothing is left behind."""
+    send(_mail(invitation, renew(invitation)))
 
 
 def _mail(invitation: Invitation, link: str) -> EmailMessage:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from django.core.checks import Tags, run_checks
 from django.db import Error as DatabaseError
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse
+
+from apps.web.tables import what_is_missing
 
 log = logging.getLogger("porthole.ready")
 
@@ -33,7 +34,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        problem = _what_is_missing()
+        problem = _problem()
     except DatabaseError:
         return _plain("the database does not answer", 503)
     return _plain(problem, 503) if problem else _plain("; ".join(["ok", *_degraded()]))
@@ -43,12 +44,11 @@ def _degraded() -> list[str]:
     return [f"{name}: {said}" for name, note in _notes.items() if (said := note())]
 
 
-def _what_is_missing() -> str:
+def _problem() -> str:
     global _was_ready  # noqa: PLW0603  (see above)
     if _was_ready:
         return ""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if what_is_missing():
         return "migrations are not applied"
     # At start-up the database may not have answered yet, and then these rules could not be checked.
     if broken := [found for found in run_checks(tags=[Tags.database], databases=["default"]) if found.is_serious()]:

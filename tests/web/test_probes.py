@@ -12,12 +12,13 @@ from django.db.utils import OperationalError
 from django.test import Client
 
 from apps.orgs.models import Organization
-from apps.web import probes
+from apps.web import probes, tables
 
 
 @pytest.fixture(autouse=True)
 def a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probes, "_was_ready", False)
+    monkeypatch.setattr(tables, "_have_been_there", False)
 
 
 @pytest.fixture

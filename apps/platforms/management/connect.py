@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from apps.orgs.management.named import organization_named
 from apps.platforms.connecting import MAX_KEY, Kind, NotConnected, Wanted, store, try_key, warnings_of
@@ -13,11 +13,12 @@ from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot.hiding import TooManyDeletions
 from apps.platforms.sync.run import STATE_PERIOD, Outcome, sentence_of, sync_platform
 from apps.platforms.tasks import put_off, schedule_sync
+from apps.web.management.database_command import DatabaseCommand
 
 FIRST_SYNC = 3600.0  # seconds for which workers leave it to this command
 
 
-class ConnectCommand(BaseCommand):
+class ConnectCommand(DatabaseCommand):
     """Checks a key, stores it encrypted, and syncs for the first time. The key comes from a file, never from argv."""
 
     kind: Kind

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
+from django.core.management.base import CommandParser
 
-from apps.orgs.management.named import address, organization_named
-from apps.orgs.models import Membership, Organization, User
+from apps.accounts.management.people import add_member, link_for, members_next_step
+from apps.orgs.management.named import organization_named
+from apps.orgs.models import Membership
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Makes somebody a member of an organization, or changes a member's role. Somebody new gets an account without "
-        "a password."
+        "a password, and what they do next is said."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,33 +21,14 @@ class Command(BaseCommand):
         parser.add_argument("email")
         parser.add_argument("--role", choices=Membership.Role.values, help="default: member")
         parser.add_argument("--name", default="", help="the name of somebody new")
+        parser.add_argument(
+            "--link", action="store_true", help="print a link with which somebody without a password chooses one"
+        )
 
-    def handle(self, *, organization: str, email: str, role: str | None, name: str, **options: Any) -> None:
-        owner, email = organization_named(organization), address(email)
-        with transaction.atomic():
-            user = User.objects.filter(email=email).first() or _new_user(email, name)
-            self.stdout.write(_join(owner, user, role))
-
-
-def _new_user(email: str, name: str) -> User:
-    user = User(email=email, name=name)
-    user.set_unusable_password()
-    try:
-        user.full_clean(exclude=["password"])
-    except ValidationError as error:
-        raise CommandError(" ".join(error.messages)) from None
-    user.save()
-    return user
-
-
-def _join(organization: Organization, user: User, role: str | None) -> str:
-    membership, is_new = Membership.objects.get_or_create(
-        organization=organization, user=user, defaults={"role": role or Membership.Role.MEMBER}
-    )
-    if is_new:
-        return f"{user.email} is now {membership.role} of {organization.slug}."
-    if role is None or role == membership.role:
-        return f"{user.email} is {membership.role} of {organization.slug} already."
-    membership.role = role
-    membership.save(update_fields=["role"])
-    return f"{user.email} is now {role} of {organization.slug}."
+    def handle(self, *, organization: str, email: str, role: str | None, name: str, link: bool, **options: Any) -> None:
+        membership, is_changed = add_member(organization_named(organization), email, role, name)
+        member, slug = membership.user, membership.organization.slug
+        now, already = (" now", "") if is_changed else ("", " already")
+        self.stdout.write(f"{member.email} is{now} {membership.role} of {slug}{already}.")
+        can_choose = member.is_active and not member.has_usable_password()
+        self.stdout.write(link_for(membership) if link and can_choose else members_next_step(member))

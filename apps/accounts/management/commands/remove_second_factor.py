@@ -3,13 +3,14 @@
 from typing import Any
 
 from allauth.mfa.models import Authenticator
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from apps.orgs.management.named import address
 from apps.orgs.models import User
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Removes somebody's second factor. Make sure first that it is really they who ask for it."
 
     def add_arguments(self, parser: CommandParser) -> None:

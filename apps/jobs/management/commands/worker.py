@@ -7,15 +7,17 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from apps.jobs.worker import Worker
+from apps.web.management.database_command import DatabaseCommand
 
 MAX_THREADS = 64
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Does background work until SIGTERM; what runs then has 20 seconds to end."
+    waits_for_database = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--threads", type=int, default=8, help="how many tasks at once (default: 8)")

@@ -6,13 +6,14 @@ ours do not have.
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from apps.oauthmcp.pruning import prune
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
+    when_stopped = "What was deleted stays deleted; the rest is left."
     help = (
         "Deletes expired codes and tokens, authorizations that ended over 30 days ago, and clients that registered "
         "over 30 days ago and were never authorized. Safe to run at any time; workers do it once a day."

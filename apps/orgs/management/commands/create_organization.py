@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from apps.orgs.models import Organization
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Makes an organization, and prints its id."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import transaction
 
 from apps.orgs.management.named import organization_named
 from apps.orgs.versions import raise_data_version
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Raises an organization's data version. Needed only after rows were changed by hand, with SQL."
 
     def add_arguments(self, parser: CommandParser) -> None:

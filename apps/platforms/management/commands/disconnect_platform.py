@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import QuerySet
 
 from apps.orgs.management.named import organization_named
 from apps.orgs.models import App, Platform
 from apps.platforms.connecting import disconnect
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Disconnects an organization from Dokploy or Coolify: deletes the key, and hides what was read with it."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -3,15 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from apps.orgs.management.named import organization_named
 from apps.orgs.models import Organization, Platform
 from apps.platforms.manifest.export import age_of, lines_of, snapshot_of
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Exports an organization's rows of one platform as a manifest, which sync_manifest reads."
+    when_stopped = "What was written is not the whole manifest."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("organization", help="its slug or its id")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,6 +17,7 @@ from apps.platforms.management.files import manifest_in
 from apps.platforms.snapshot.apply import apply, apply_catalogue
 from apps.platforms.snapshot.base import Snapshot
 from apps.platforms.snapshot.differences import Changes
+from apps.web.management.database_command import DatabaseCommand
 
 FOLDER = Path(__file__).resolve().parents[2] / "demo"
 DEMO, SECOND = "demo", "rival-demo"
@@ -29,7 +30,7 @@ FILES = {DEMO: "demo.yaml", SECOND: "second.yaml"}
 DEFAULT_CONNECTIONS = {DEMO: "github-harbour"}  # the operators' choice, which no manifest tells
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Loads the demo. Its times are moved so that they are always recent. Local installations only."
 
     def handle(self, **options: Any) -> None:

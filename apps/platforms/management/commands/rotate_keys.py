@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 
 from apps.net.encryption import DecryptionError, rotate_credential
 from apps.platforms.models import PlatformConnection
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Encrypts all stored credentials with the first of ENCRYPTION_KEYS. Afterwards the others can be taken away."
 
     def handle(self, **options: Any) -> None:

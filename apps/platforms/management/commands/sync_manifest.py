@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from apps.orgs.management.named import organization_named
@@ -13,9 +13,10 @@ from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import Plan, apply, plan
 from apps.platforms.snapshot.differences import Changes
 from apps.platforms.snapshot.hiding import TooManyDeletions
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Makes an organization's rows match a manifest (docs/manifest.md). Running it again with the same file changes "
         "nothing. When anything is wrong with the file, all of it is said and nothing is changed."

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from apps.platforms.management.files import manifest_in
 from apps.platforms.manifest.reader import only_templates
 from apps.platforms.snapshot.apply import apply_catalogue
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Makes the templates that every organization sees match a manifest that holds templates only."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,0 +1,22 @@
+"""Whether the database has the tables of this release."""
+
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+_have_been_there = False  # stays true for this process: migrations come before what needs them
+
+
+def what_is_missing() -> str | None:
+    """A sentence for operators, or None. Migrations of a newer release do no harm. Raises what the database says."""
+    global _have_been_there  # noqa: PLW0603  (see above)
+    if _have_been_there:
+        return None
+    executor = MigrationExecutor(connection)
+    missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    if not executor.loader.applied_migrations:
+        return "The database has no tables yet: run manage.py migrate."
+    if missing:
+        count = "a migration" if missing == 1 else f"{missing} migrations"
+        return f"The database lacks {count} of this release: run manage.py migrate."
+    _have_been_there = True
+    return None
