@@ -31,8 +31,6 @@ def _broken_rules() -> Iterator[tuple[int, str]]:
         yield 1, "PUBLIC_URL must be a loopback address such as http://localhost:8000, because PORTHOLE_ENV is local."
     if env == "production" and not settings.PUBLIC_URL.startswith("https://"):
         yield 2, "PUBLIC_URL must start with https://, because PORTHOLE_ENV is production."
-    if env != "local" and len(settings.SECRET_KEY) < MINIMUM_SECRET_KEY:
-        yield 3, f"SECRET_KEY must have at least {MINIMUM_SECRET_KEY} characters, because PORTHOLE_ENV is {env}."
     if env != "local" and settings.LOCAL_DEV_BEARER:
         yield 4, f"LOCAL_DEV_BEARER must not be set, because PORTHOLE_ENV is {env}: it works in local only."
     if env != "preview" and settings.E2E_BOOTSTRAP_SECRET:
@@ -49,7 +47,17 @@ def _broken_rules() -> Iterator[tuple[int, str]]:
         yield 10, f"EMAIL_URL must not be console:, because PORTHOLE_ENV is {env}: links in mails open accounts."
     if env != "local" and not settings.RATE_LIMITS:
         yield 8, f"RATE_LIMITS must be on, because PORTHOLE_ENV is {env}."
+    yield from _broken_key_rules(env)
     yield from _broken_file_rules()
+
+
+def _broken_key_rules(env: str) -> Iterator[tuple[int, str]]:
+    if env == "local":
+        return
+    if len(settings.SECRET_KEY) < MINIMUM_SECRET_KEY:
+        yield 3, f"SECRET_KEY must have at least {MINIMUM_SECRET_KEY} characters, because PORTHOLE_ENV is {env}."
+    if any(len(key) < MINIMUM_SECRET_KEY for key in settings.SECRET_KEY_FALLBACKS):
+        yield 12, f"SECRET_KEY_FALLBACKS must be keys of at least {MINIMUM_SECRET_KEY} characters, between commas."
 
 
 def _broken_file_rules() -> Iterator[tuple[int, str]]:

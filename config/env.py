@@ -125,10 +125,13 @@ class Env:
             raise ImproperlyConfigured(f"{name} must be an http:// or https:// address without a user name.")
         return value or None
 
+    def keys(self, name: str) -> list[str]:
+        """Secrets, between commas or white space."""
+        return [word for word in re.split(r"[\s,]+", self.text(name)) if word]
+
     def fernet_keys(self, name: str) -> list[str]:
         """Keys as Fernet.generate_key makes them, between commas or white space."""
-        values = re.split(r"[\s,]+", self.text(name).strip(" \t\r\n,"))
-        keys = [value for value in values if value]
+        keys = self.keys(name)
         if not all(map(is_fernet_key, keys)):
             raise ImproperlyConfigured(f"{name} must be Fernet keys (32 bytes in URL-safe base64), between commas.")
         return keys

@@ -16,6 +16,8 @@ DEBUG = False
 SECRET_KEY = env.text(
     "SECRET_KEY", "porthole-local-only-this-is-not-a-secret-and-does-not-need-to-be" if IS_LOCAL else ""
 )
+# What they signed and encrypted is still good: earlier keys, or one that other processes have already.
+SECRET_KEY_FALLBACKS = env.keys("SECRET_KEY_FALLBACKS")
 # For credentials that are stored, such as platforms' keys. In local there is one from SECRET_KEY besides.
 ENCRYPTION_KEYS = env.fernet_keys("ENCRYPTION_KEYS")
 PORT = env.integer("PORT", 8000, low=1, high=65535)
@@ -155,6 +157,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.email("EMAIL_FROM", f"porthole@{host_of(
 # How it is put together
 
 INSTALLED_APPS = [
+    "apps.installation.apps.InstallationConfig",
     "apps.accounts.apps.AllauthConfig",
     "allauth.mfa",
     "config.apps.PortholeConfig",

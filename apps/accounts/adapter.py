@@ -15,7 +15,7 @@ from django.urls import reverse
 from apps.accounts import browsers
 from apps.accounts.attempts import Attempt, client_of
 from apps.accounts.mail import send_in_background
-from apps.net.encryption import DecryptionError, decrypt, encrypt
+from apps.accounts.second_factors import decrypt_secret, encrypt_secret
 from apps.orgs.models import User
 from apps.orgs.models.people import fold_email
 
@@ -77,9 +77,6 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("account")
 
 
-PURPOSE = "second factor"
-
-
 class SecondFactorAdapter(DefaultMFAAdapter):
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": AccountAdapter.error_messages["incorrect_code"],
@@ -87,13 +84,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return encrypt(text, PURPOSE)
+        return encrypt_secret(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        try:
-            return decrypt(encrypted_text, PURPOSE)
-        except DecryptionError:  # SECRET_KEY is another one: the code cannot be checked, so it is not right
-            raise self.validation_error("incorrect_code") from None
+        return decrypt_secret(encrypted_text)
 
 
 def has_second_factor(user: User) -> bool:

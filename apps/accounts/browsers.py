@@ -1,6 +1,7 @@
 """Browsers that were signed in to an account before: a cookie gives them attempts of their own, and nothing else."""
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-from apps.net.encryption import mac
+from apps.net.encryption import macs
 
 LIFETIME = timedelta(days=365)
 MAX_ACCOUNTS = 8  # in one browser: the ones used last
@@ -31,14 +32,14 @@ def cookie_name() -> str:
 def id_of(request: HttpRequest, email: str) -> str | None:
     """The browser's id, where it was signed in to this account before."""
     browser = _read(request)
-    return browser.id if browser and _mark_of(email) in browser.accounts else None
+    return browser.id if browser and any(mark in browser.accounts for mark in _marks(email)) else None
 
 
 def remember(request: HttpRequest, response: HttpResponse, email: str) -> None:
     """The browser has just signed in to this account."""
-    browser, mark = _read(request) or Browser(), _mark_of(email)
-    others = [account for account in browser.accounts if account != mark]
-    value = {"id": browser.id, "accounts": [*others, mark][-MAX_ACCOUNTS:]}
+    browser, marks = _read(request) or Browser(), list(_marks(email))
+    others = [account for account in browser.accounts if account not in marks]
+    value = {"id": browser.id, "accounts": [*others, marks[0]][-MAX_ACCOUNTS:]}
     response.set_cookie(
         cookie_name(),
         signing.dumps(value, salt=SALT),
@@ -56,6 +57,6 @@ def _read(request: HttpRequest) -> Browser | None:
         return None
 
 
-def _mark_of(email: str) -> str:
-    # Keyed: the cookie tells nobody which accounts these are.
-    return mac("account of a known browser", email)[:12].hex()
+def _marks(email: str) -> Iterator[str]:
+    """That of SECRET_KEY, and then those of its fallbacks. Keyed: the cookie tells nobody which accounts these are."""
+    return (digest[:12].hex() for digest in macs("account of a known browser", email))

@@ -5,12 +5,14 @@ from typing import Any
 from allauth.account import forms as account
 from allauth.core import context
 from allauth.mfa.base import forms as mfa
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp import forms as totp
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 
 from apps.accounts.attempts import Attempt
+from apps.accounts.second_factors import UnreadableSecondFactor, log_unreadable
 from apps.orgs.models import User
 from apps.orgs.models.people import fold_email
 
@@ -69,16 +71,33 @@ class LimitedCodeMixin:
     """Mixed into a form that checks a code. allauth's own limit is by account: anybody could use it up."""
 
     user: User
+    cleaned_data: dict[str, Any]
 
     def clean_code(self) -> str:
         attempt = Attempt(context.request, "code", self.user.email)
         try:
             code: str = super().clean_code()  # type: ignore[misc]
+        except UnreadableSecondFactor:
+            code = self._recovery_code(attempt)
         except ValidationError:
             attempt.failed()
             raise
         attempt.succeeded()
         return code
+
+    def _recovery_code(self, attempt: Attempt) -> str:
+        """The app's secret cannot be read; the recovery codes' may be a newer one. Raises UnreadableSecondFactor."""
+        code: str = self.cleaned_data["code"]
+        try:
+            for authenticator in Authenticator.objects.filter(user=self.user, type=Authenticator.Type.RECOVERY_CODES):
+                if authenticator.wrap().validate_code(code):
+                    self.authenticator = authenticator
+                    return code
+            raise UnreadableSecondFactor
+        except UnreadableSecondFactor:
+            log_unreadable(self.user)
+            attempt.failed()
+            raise
 
 
 class CodeForm(LimitedCodeMixin, LabelledFormMixin, mfa.AuthenticateForm):

@@ -5,6 +5,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.middleware import AuthenticationMiddleware as DjangoAuthenticationMiddleware
 from django.contrib.auth.middleware import get_user
 from django.contrib.auth.models import AnonymousUser
@@ -37,6 +38,7 @@ class SessionStore(DatabaseStore):
     def __init__(self, session_key: str | None = None) -> None:
         super().__init__(session_key)
         self.ends_at: datetime | None = None  # known once it is loaded, or somebody signed in
+        self.keeps_key = False
 
     def load(self) -> dict[str, Any]:
         row = Session.objects.filter(session_key=self._stored_key(), expire_date__gt=timezone.now()).first()
@@ -58,6 +60,10 @@ class SessionStore(DatabaseStore):
     def delete(self, session_key: str | None = None) -> None:
         if key := session_key or self.session_key:
             super().delete(hash_key(key))
+
+    def cycle_key(self) -> None:
+        if not self.keeps_key:
+            super().cycle_key()
 
     def flush(self) -> None:
         super().flush()
@@ -84,10 +90,24 @@ class AuthenticationMiddleware(DjangoAuthenticationMiddleware):
 
 
 def _current_user(request: HttpRequest) -> User | AnonymousUser:
-    user: User | AnonymousUser = get_user(request)
+    user = _user_of(request.session, request)  # type: ignore[arg-type]
     if isinstance(user, User) and not _goes_on(request.session, user):  # type: ignore[arg-type]
         request.session.flush()
         return AnonymousUser()
+    return user
+
+
+def _user_of(session: SessionStore, request: HttpRequest) -> User | AnonymousUser:
+    """Django's `get_user`, but that a session which a fallback of SECRET_KEY proves is not saved under another key.
+
+    That would sign out whoever asks for two pages at once. What proves it is renewed when the session is saved next,
+    and by `rotate_keys`.
+    """
+    was_modified, session.keeps_key = session.modified, True
+    user: User | AnonymousUser = get_user(request)
+    session.keeps_key = False
+    if user.is_authenticated:
+        session.modified = was_modified
     return user
 
 
@@ -117,3 +137,24 @@ def begin(request: HttpRequest, user: User, **_: Any) -> None:
     now = timezone.now()
     request.session[SIGNED_IN_AT] = now.timestamp()
     request.session.ends_at = _end_of(user, now, now)  # type: ignore[attr-defined]
+
+
+def rotate() -> int:
+    """Signs all sessions with SECRET_KEY, and returns how many: afterwards they need no fallback.
+
+    One that a request saves at the same moment is signed by that request.
+    """
+    rows = Session.objects.filter(expire_date__gt=timezone.now()).order_by("pk")
+    return sum(_sign(row) for row in rows.iterator(chunk_size=500))
+
+
+def _sign(row: Session) -> bool:
+    store = SessionStore()
+    data = store.decode(row.session_data)
+    if not data:  # no key reads it: whoever had it is signed out already
+        return False
+    user = User.objects.filter(pk=data[SESSION_KEY]).first() if SESSION_KEY in data else None
+    if user is not None and data.get(HASH_SESSION_KEY, "") in user.get_session_auth_fallback_hash():
+        data[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    same = Session.objects.filter(pk=row.pk, session_data=row.session_data)
+    return bool(same.update(session_data=store.encode(data)))

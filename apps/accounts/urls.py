@@ -21,6 +21,10 @@ def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLP
     return path(address, never_cache(views.tell_to_wait(view)), name=name)
 
 
+def codes_page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
+    return page(address, views.tell_unreadable(view), name)
+
+
 urlpatterns = [
     page("", views.account, "account"),
     page("invitations/<str:token>/", views.invitation, "invitation"),
@@ -37,12 +41,12 @@ urlpatterns = [
         never_cache(accounts.password_reset_from_key),
         name="account_reset_password_from_key",
     ),
-    page("second-factor/", mfa.index, "mfa_index"),
+    codes_page("second-factor/", mfa.index, "mfa_index"),
     page("second-factor/sign-in/", mfa.authenticate, "mfa_authenticate"),
     page("second-factor/confirm/", mfa.reauthenticate, "mfa_reauthenticate"),
     page("second-factor/app/", totp.activate_totp, "mfa_activate_totp"),
     page("second-factor/app/remove/", totp.deactivate_totp, "mfa_deactivate_totp"),
-    page("second-factor/codes/", codes.view_recovery_codes, "mfa_view_recovery_codes"),
-    page("second-factor/codes/new/", codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
-    page("second-factor/codes/download/", codes.download_recovery_codes, "mfa_download_recovery_codes"),
+    codes_page("second-factor/codes/", codes.view_recovery_codes, "mfa_view_recovery_codes"),
+    codes_page("second-factor/codes/new/", codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
+    codes_page("second-factor/codes/download/", codes.download_recovery_codes, "mfa_download_recovery_codes"),
 ]

@@ -11,12 +11,14 @@ from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.response import SimpleTemplateResponse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.adapter import has_second_factor
 from apps.accounts.forms import AcceptInvitationForm
 from apps.accounts.invitations import accept
+from apps.accounts.second_factors import UnreadableSecondFactor, log_unreadable
 from apps.orgs.models import Invitation, Membership, User
 from apps.web.errors import too_many_requests
 
@@ -31,6 +33,21 @@ def tell_to_wait(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRes
             response.status_code = 429
             response.headers["Retry-After"] = str(wait)
         return response
+
+    return answer
+
+
+def tell_unreadable(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Pages that show recovery codes, to somebody whose second factor no key reads any more."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = view(request, *args, **kwargs)
+            return response.render() if isinstance(response, SimpleTemplateResponse) else response
+        except UnreadableSecondFactor:
+            log_unreadable(cast("User", request.user))
+            return render(request, "mfa/unreadable.html", status=409)
 
     return answer
 

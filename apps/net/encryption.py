@@ -3,6 +3,7 @@
 import base64
 import functools
 import hashlib
+from collections.abc import Iterator
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -23,7 +24,13 @@ def hash_of(secret: str) -> str:
 
 def mac(purpose: str, message: str | bytes) -> bytes:
     """HMAC-SHA-256 of the message, with a key from SECRET_KEY that is this purpose's own."""
-    return salted_hmac(purpose, message, algorithm="sha256").digest()
+    return next(macs(purpose, message))
+
+
+def macs(purpose: str, message: str | bytes) -> Iterator[bytes]:
+    """What `mac` returns, and then what it would return with each of SECRET_KEY_FALLBACKS."""
+    for secret in secret_keys():
+        yield salted_hmac(purpose, message, secret=secret, algorithm="sha256").digest()
 
 
 def encrypt(text: str, purpose: str) -> str:
@@ -32,11 +39,8 @@ def encrypt(text: str, purpose: str) -> str:
 
 
 def decrypt(encrypted: str, purpose: str) -> str:
-    """Raises DecryptionError."""
-    try:
-        return _fernet(settings.SECRET_KEY, purpose).decrypt(encrypted.encode()).decode()
-    except InvalidToken:
-        raise DecryptionError from None
+    """Also what one of SECRET_KEY_FALLBACKS encrypted. Raises DecryptionError."""
+    return _decrypt(MultiFernet([_fernet(secret, purpose) for secret in secret_keys()]), encrypted)
 
 
 def encrypt_credential(credential: str) -> str:
@@ -46,10 +50,7 @@ def encrypt_credential(credential: str) -> str:
 
 def decrypt_credential(encrypted: str) -> str:
     """Raises DecryptionError where none of ENCRYPTION_KEYS fits."""
-    try:
-        return _credential_keys().decrypt(encrypted.encode()).decode()
-    except InvalidToken:
-        raise DecryptionError from None
+    return _decrypt(_credential_keys(), encrypted)
 
 
 def rotate_credential(encrypted: str) -> str:
@@ -58,16 +59,28 @@ def rotate_credential(encrypted: str) -> str:
 
 
 def _credential_keys() -> MultiFernet:
-    """Raises ImproperlyConfigured where there are none. In local one from SECRET_KEY comes last."""
+    """Raises ImproperlyConfigured where there are none. In local those from SECRET_KEY and its fallbacks come last."""
     keys = [Fernet(key) for key in settings.ENCRYPTION_KEYS]
     if settings.IS_LOCAL:
-        keys.append(_fernet(settings.SECRET_KEY, "credentials"))
+        keys += [_fernet(secret, "credentials") for secret in secret_keys()]
     if not keys:
         raise ImproperlyConfigured("ENCRYPTION_KEYS must be set before a platform's key is stored.")
     return MultiFernet(keys)
 
 
-@functools.lru_cache(maxsize=8)
+def secret_keys() -> list[str]:
+    """SECRET_KEY, with which everything new is made, and SECRET_KEY_FALLBACKS, with which it may have been made."""
+    return [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+
+
+def _decrypt(key: Fernet | MultiFernet, encrypted: str) -> str:
+    try:
+        return key.decrypt(encrypted.encode()).decode()
+    except InvalidToken:
+        raise DecryptionError from None
+
+
+@functools.lru_cache(maxsize=32)
 def _fernet(secret: str, purpose: str) -> Fernet:
     key = HKDF(SHA256(), length=32, salt=None, info=f"porthole {purpose}".encode()).derive(secret.encode())
     return Fernet(base64.urlsafe_b64encode(key))

@@ -3,6 +3,7 @@
 import base64
 import re
 import secrets
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,7 @@ from oauthlib.common import Request
 from oauthlib.oauth2 import WebApplicationServer
 from oauthlib.oauth2.rfc6749.errors import InvalidRequestError, InvalidScopeError
 
-from apps.net.encryption import mac
+from apps.net.encryption import macs
 from apps.orgs.callers import SCOPES
 
 CODE_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")  # RFC 7636 §4.2: SHA-256, base64url, no padding
@@ -98,7 +99,10 @@ def new_refresh_token(request: Request) -> str:
     return vars(request).get("successor") or f"porthole_rt_{secrets.token_urlsafe(32)}"
 
 
-def successor_of(refresh_token: str) -> str:
-    """Derived, so that the same token always has the same successor, though only hashes are stored."""
-    digest = mac("porthole.refresh-token.successor", refresh_token)
-    return f"porthole_rt_{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+def successors_of(refresh_token: str) -> Iterator[str]:
+    """Derived, so that the same token always has the same successor, though only hashes are stored.
+
+    First the one that it gets now, by SECRET_KEY; then those that it may have got, by its fallbacks.
+    """
+    for digest in macs("porthole.refresh-token.successor", refresh_token):
+        yield f"porthole_rt_{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"

@@ -4,9 +4,11 @@ Every call of the token endpoint runs in one transaction. It locks the code, or 
 belongs to, so two calls with the same one come one after the other.
 """
 
+from collections.abc import Container
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import Q
 from django.utils import timezone
 from oauth2_provider.models import set_token_value
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -26,7 +28,7 @@ from apps.oauthmcp.models import (
     idle_expiry,
 )
 from apps.oauthmcp.parameters import canonical_resource
-from apps.oauthmcp.server import successor_of
+from apps.oauthmcp.server import successors_of
 from apps.orgs.callers import SCOPES
 
 # A code replayed within this time is taken for a retry, so its tokens are not revoked.
@@ -246,11 +248,19 @@ def _newest_after(raw_token: str, token: RefreshToken) -> str:
     end of the chain: with R1, B would count as a replay as soon as the grace period of R1 is over. This reveals
     nothing new: R1 was rotated after R0, so B could have walked the chain itself.
     """
-    successor = successor_of(raw_token)
-    if token.revoked is not None:
-        since = token.revoked - ROTATION_GRACE  # the clocks of two machines may differ
-        later = RefreshToken.objects.filter(authorization_id=token.authorization_id, revoked__gte=since)
-        rotated = set(later.values_list("token_checksum", flat=True))
-        while hash_of(successor) in rotated:
-            successor = successor_of(successor)
-    return successor
+    if token.revoked is None:
+        return next(successors_of(raw_token))
+    since = token.revoked - ROTATION_GRACE  # the clocks of two machines may differ
+    family = RefreshToken.objects.filter(authorization_id=token.authorization_id)
+    later = family.filter(Q(revoked=None) | Q(revoked__gte=since)).values_list("token_checksum", "revoked")
+    rotated = dict(later)
+    newest = _successor(raw_token, rotated)
+    while rotated.get(hash_of(newest)) is not None:
+        newest = _successor(newest, rotated)
+    return newest
+
+
+def _successor(raw_token: str, stored: Container[str]) -> str:
+    """The one that was issued, by whichever key it was derived: `stored` has the hashes. Else a new one."""
+    issued = (successor for successor in successors_of(raw_token) if hash_of(successor) in stored)
+    return next(issued, next(successors_of(raw_token)))

@@ -3,13 +3,14 @@
 import base64
 import binascii
 import hmac
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from apps.net.encryption import mac
+from apps.net.encryption import macs
 from apps.orgs.rows import Row
 from apps.tools.shapes import Shape
 from apps.web.exceptions import InvalidInput
@@ -71,7 +72,8 @@ class Page:
             raise _bad_cursor() from None
         signature, payload = raw[:SIGNATURE_BYTES], raw[SIGNATURE_BYTES:]
         # Base64 has several spellings of the same bytes; only ours is accepted.
-        if not hmac.compare_digest(signature, self._signature(payload)) or _base64(raw) != self.cursor:
+        is_ours = any(hmac.compare_digest(signature, ours) for ours in self._signatures(payload))
+        if not is_ours or _base64(raw) != self.cursor:
             raise _bad_cursor()
         position: list[Any] = orjson.loads(payload)
         return position
@@ -79,11 +81,12 @@ class Page:
     def sign(self, position: list[Any]) -> str:
         """The cursor of what comes after this position."""
         payload = orjson.dumps(position)
-        return _base64(self._signature(payload) + payload)
+        return _base64(next(self._signatures(payload)) + payload)
 
-    def _signature(self, payload: bytes) -> bytes:
+    def _signatures(self, payload: bytes) -> Iterator[bytes]:
+        """That of SECRET_KEY, and then those of its fallbacks."""
         message = self.binding.encode() + b"\0" + payload
-        return mac("porthole.cursor", message)[:SIGNATURE_BYTES]
+        return (digest[:SIGNATURE_BYTES] for digest in macs("porthole.cursor", message))
 
 
 def fit(items: list[Item], limit: int = PAGE_BYTES) -> tuple[list[Item], Encoded]:

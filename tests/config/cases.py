@@ -15,6 +15,11 @@ BAD: list[tuple[str, dict[str, str | None], str]] = [
     ("no secret key in preview", PREVIEW | {"SECRET_KEY": None}, "SECRET_KEY"),
     ("a short secret key", PRODUCTION | {"SECRET_KEY": SHORT}, "SECRET_KEY"),
     (
+        "a short earlier secret key",
+        PRODUCTION | {"SECRET_KEY_FALLBACKS": f"{E2E * 2}, {SHORT}"},
+        "SECRET_KEY_FALLBACKS",
+    ),
+    (
         "a secret key from a missing file",
         PRODUCTION | {"SECRET_KEY": None, "SECRET_KEY_FILE": "/hunter2"},
         "SECRET_KEY_FILE",
@@ -101,6 +106,7 @@ GOOD: list[tuple[str, dict[str, str | None]]] = [
         "EMAIL_URL": "smtps://me:hunter2@mail.example.com", "EMAIL_FROM": "porthole@example.com",
         "REDIRECT_SCHEMES": "acme-ide", "PROBE_NETWORKS": "10.0.0.0/8,fd00::/8",
         "PROBE_CONNECT_TO": "a.example.com=10.0.0.5, *.example.com:443=[fd00::5]:8443",
+        "SECRET_KEY_FALLBACKS": f"{E2E * 2},\n {E2E * 3}\n",
         "ENCRYPTION_KEYS": f"{FERNET_KEY},\n {FERNET_KEY}\n",
     }),
     ("preview", PREVIEW),

@@ -6,7 +6,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings
 
-from apps.net.encryption import DecryptionError, decrypt_credential, encrypt_credential
+from apps.net.encryption import DecryptionError, decrypt, decrypt_credential, encrypt, encrypt_credential
 from apps.platforms.models import PlatformConnection
 from config.checks import database_rules
 from tests.platforms.snapshots import manifest_platform
@@ -52,6 +52,27 @@ def test_local_needs_no_keys_and_keeps_reading_after_it_got_some(settings: Setti
     assert Fernet(NEW).decrypt(encrypt_credential(CANARY).encode()).decode() == CANARY
 
 
+def test_what_a_fallback_of_the_secret_key_encrypted_is_read_and_written_with_the_newest(settings: Settings) -> None:
+    settings.SECRET_KEY = OLD
+    encrypted, credential = encrypt(CANARY, "a purpose"), encrypt_credential(CANARY)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, ["another", OLD]
+    assert decrypt(encrypted, "a purpose") == decrypt_credential(credential) == CANARY
+    again = encrypt(CANARY, "a purpose")
+    settings.SECRET_KEY_FALLBACKS = []
+    assert decrypt(again, "a purpose") == CANARY
+    for broken in (lambda: decrypt(encrypted, "a purpose"), lambda: decrypt_credential(credential)):
+        with pytest.raises(DecryptionError):
+            broken()
+
+
+def test_a_fallback_reads_nothing_of_another_purpose(settings: Settings) -> None:
+    settings.SECRET_KEY = OLD
+    encrypted = encrypt(CANARY, "a purpose")
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, [OLD]
+    with pytest.raises(DecryptionError):
+        decrypt(encrypted, "another purpose")
+
+
 @pytest.mark.usefixtures("elsewhere")
 def test_elsewhere_nothing_is_encrypted_without_keys() -> None:
     with pytest.raises(ImproperlyConfigured, match="ENCRYPTION_KEYS"):
@@ -66,7 +87,7 @@ def test_rotating_encrypts_everything_with_the_newest_key(
     stored = [store("a"), store("b")]
     settings.ENCRYPTION_KEYS = [NEW, OLD]
     call_command("rotate_keys")
-    assert capsys.readouterr().out == "2 credentials encrypted with the newest key.\n"
+    assert "2 credentials encrypted with the newest key.\n" in capsys.readouterr().out
     for connection in stored:
         connection.refresh_from_db()
         assert Fernet(NEW).decrypt(connection.encrypted_key.encode()).decode() == CANARY

@@ -127,6 +127,41 @@ def test_a_new_server_key_between_two_tries_is_no_error(client: Application, fir
     assert is_active()
 
 
+OLD, NEW = "the-old-key-" * 5, "the-new-key-" * 5
+
+
+def served_with(settings: Any, key: str, *fallbacks: str) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = key, list(fallbacks)
+
+
+@pytest.mark.parametrize(("before", "after"), [(OLD, NEW), (NEW, OLD)])
+def test_asking_again_gives_the_same_successor_whichever_key_derived_it(
+    client: Application, first: str, settings: Any, before: str, after: str
+) -> None:
+    served_with(settings, before, after)
+    second = next_of(client, first)
+    served_with(settings, after, before)
+    assert next_of(client, first) == second
+    third = next_of(client, second)
+    served_with(settings, before, after)
+    assert next_of(client, first) == next_of(client, second) == third
+    fourth = next_of(client, third)
+    served_with(settings, after, before)
+    assert next_of(client, first) == fourth
+    assert RefreshToken.objects.count() == 4
+
+
+def test_a_replay_is_noticed_whichever_key_derived_the_successor(
+    client: Application, first: str, settings: Any
+) -> None:
+    served_with(settings, OLD, NEW)
+    second = next_of(client, first)
+    rotated_before(first, 31)
+    served_with(settings, NEW, OLD)
+    assert refusal(refresh(client, first)) == NO_GRANT
+    assert refusal(refresh(client, second)) == NO_GRANT
+
+
 @pytest.mark.spec("OAuth 2.1 §4.3.1")
 def test_refreshing_keeps_the_authorization_alive_for_thirty_days_more(
     client: Application, authorization: Authorization, first: str

@@ -55,6 +55,15 @@ def test_a_cursor_leads_to_the_next_page(api: Api, many: Fill) -> None:
     assert [app["name"] for app in first["items"] + second["items"]] == ["acme app", "app 0", "app 1", "app 2"]
 
 
+def test_a_cursor_outlives_the_key_that_signed_it_while_that_is_a_fallback(api: Api, many: Fill, settings: Any) -> None:
+    cursor = first_cursor(api)
+    old, settings.SECRET_KEY = settings.SECRET_KEY, "another-key" * 6
+    assert is_bad(api, cursor)
+    settings.SECRET_KEY_FALLBACKS = ["a third one", old]
+    assert api("list_apps", cursor=cursor)["items"]
+    assert is_bad(api, cursor[:-1] + ("A" if cursor[-1] != "A" else "B"))
+
+
 def test_the_last_page_has_no_cursor(api: Api, many: Fill) -> None:
     assert api("list_apps", limit=6)["nextCursor"] is None
     assert api("list_apps", limit=5)["nextCursor"] is not None

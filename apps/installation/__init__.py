@@ -1,0 +1,1 @@
+"""What concerns an installation as a whole: keys that are replaced, backups."""

@@ -1,0 +1,1 @@
+"""What operators type about platforms: `manage.py <file name>`."""
