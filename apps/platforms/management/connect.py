@@ -32,10 +32,13 @@ class ConnectCommand(DatabaseCommand):
         parser.add_argument("--name", default="default", help="where an organization has several of one kind")
 
     def handle(self, *, org: str, url: str, key_file: str, name: str, **options: Any) -> None:
-        wanted = Wanted(
-            organization=organization_named(org), kind=self.kind, base_url=url, key=_read(key_file), name=name,
+        self.connect(Wanted(
+            organization=organization_named(org), kind=self.kind, base_url=url, key=read_key(key_file), name=name,
             reads_previews=bool(options.get("previews")),
-        )  # fmt: skip
+        ))  # fmt: skip
+
+    def connect(self, wanted: Wanted) -> None:
+        """Raises CommandError."""
         try:
             identity = try_key(wanted)
             self._tell(wanted, identity)
@@ -78,8 +81,8 @@ def lines_of(outcome: Outcome) -> list[str]:
     return [*lines, f"From now on a worker (manage.py worker) syncs it every {outcome.period} seconds."]
 
 
-def _read(file: str) -> str:
-    """Raises CommandError; what was read is in no message."""
+def read_key(file: str) -> str:
+    """The key in a file, or on standard input for `-`. Raises CommandError; what was read is in no message."""
     try:
         if file == "-":
             return sys.stdin.read(MAX_KEY + 2)
