@@ -74,7 +74,8 @@ class InvitationAdmin(ListAdmin):
         request.made = obj, renew(obj)  # type: ignore[attr-defined]
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> Any:
-        response = super().add_view(request, form_url, extra_context)
+        one_button = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        response = super().add_view(request, form_url, one_button | (extra_context or {}))
         made = getattr(request, "made", None)
         return (
             self._shown(request, *made) if made else response
