@@ -1,4 +1,4 @@
-"""Sends invitations, and makes members of those who accept them."""
+"""Makes links of invitations, sends them, and makes members of those who accept them."""
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.accounts.mail import send
+from apps.accounts.mail import NotSent, send
 from apps.orgs.models import Invitation, Membership, User
 
 
@@ -21,10 +21,35 @@ def renew(invitation: Invitation) -> str:
     return settings.PUBLIC_URL + reverse("invitation", args=[token])
 
 
-@transaction.atomic
-def invite(invitation: Invitation) -> None:
-    """Saves it and sends its link. Raises NotSent, and then nothing is left behind."""
-    send(_mail(invitation, renew(invitation)))
+def send_link(invitation: Invitation, link: str) -> str | None:
+    """Why no mail was sent, in a sentence; None where it was. The link works either way."""
+    try:
+        send(_mail(invitation, link))
+    except NotSent as error:
+        return str(error)
+    return None
+
+
+def invite(invitation: Invitation) -> tuple[str, str | None]:
+    """Its new link, and why that was not sent by mail, where it was not."""
+    link = renew(invitation)
+    return link, send_link(invitation, link)
+
+
+def may_see_link(operator: User, invitation: Invitation) -> bool:
+    """Whoever has the link chooses the password of an account that has none: only who may do that anyway sees it."""
+    invited = User.objects.filter(email=invitation.email).first()
+    if invited is None or asks_to_sign_in(invitation, invited):
+        return True
+    return operator.has_perm("orgs.change_user") and (operator.is_superuser or not invited.is_superuser)
+
+
+def asks_to_sign_in(invitation: Invitation, invited: User) -> bool:
+    """Whether the link alone does not open the account with its address.
+
+    One that came into being later is no business of whoever has seen the link until then.
+    """
+    return invited.has_usable_password() or not invited.is_active or invited.date_joined > invitation.created_at
 
 
 def _mail(invitation: Invitation, link: str) -> EmailMessage:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.adapter import has_second_factor
 from apps.accounts.forms import AcceptInvitationForm
-from apps.accounts.invitations import accept
+from apps.accounts.invitations import accept, asks_to_sign_in
 from apps.accounts.second_factors import UnreadableSecondFactor, log_unreadable
 from apps.orgs.models import Invitation, Membership, User
 from apps.web.errors import too_many_requests
@@ -82,7 +82,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     if request.user.is_authenticated:
         return _join(request, found)
     invited = User.objects.filter(email=found.email).first()
-    if invited is not None and (invited.has_usable_password() or not invited.is_active):
+    if invited is not None and asks_to_sign_in(found, invited):
         return render(request, "account/invitation_sign_in.html", {"invitation": found, "next": request.path})
     return _welcome(request, found, invited)
 

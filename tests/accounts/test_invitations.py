@@ -1,9 +1,13 @@
 """Invitations: an operator writes an address, a link arrives, and somebody is a member, once."""
 
+import logging
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
@@ -42,9 +46,27 @@ def operator() -> Client:
 
 def invite(operator: Client, acme: Organization, email: str = "ada@example.com", role: str = "member") -> str:
     """The path of the link that was sent."""
-    answer = operator.post(ADD, {"organization": acme.pk, "email": email, "role": role}, follow=True)
-    assert "The invitation was sent to" in said(answer)
+    answer = add(operator, acme, email, role)
+    assert "A mail with it was sent" in said(answer) or "printed where the server runs" in said(answer)
     return link_in_mail()
+
+
+def add(operator: Client, acme: Organization, email: str = "ada@example.com", role: str = "member", **more: Any) -> Any:
+    """What the operator is answered."""
+    return operator.post(ADD, {"organization": acme.pk, "email": email, "role": role, **more})
+
+
+def link_on(answer: Any) -> str:
+    """The path of the link that an operator can copy."""
+    found = re.search(
+        r'<input id="link" type="text" readonly[^>]* value="http://localhost:8000([^"]+)"', page_of(answer)
+    )
+    assert found, said(answer)
+    return found[1]
+
+
+def page_of(answer: Any) -> str:
+    return str(answer.content.decode())
 
 
 def memberships() -> list[tuple[str, str]]:
@@ -78,27 +100,163 @@ def test_the_admin_never_shows_a_token(operator: Client, acme: Organization) -> 
 
 
 def test_in_local_the_operator_is_told_where_the_mail_is(operator: Client, acme: Organization, settings: Any) -> None:
-    answer = operator.post(ADD, {"organization": acme.pk, "email": "a@example.com", "role": "member"}, follow=True)
-    assert "printed where the server runs" in said(answer)
+    assert "printed where the server runs" in said(add(operator, acme))
     settings.MAIL_IS_PRINTED = False
-    answer = operator.post(ADD, {"organization": acme.pk, "email": "b@example.com", "role": "member"}, follow=True)
-    assert "printed" not in said(answer)
+    assert "printed" not in said(add(operator, acme))
+
+
+def refuse_mail(*args: object, **kwargs: object) -> None:
+    raise OSError("no route to host")
 
 
 @pytest.mark.parametrize("why", ["not set up", "refused"])
-def test_without_mail_nobody_is_invited(
+def test_without_mail_the_operator_hands_the_link_over(
     operator: Client, acme: Organization, settings: Any, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
-    def refuse(*args: object, **kwargs: object) -> None:
-        raise OSError("no route to host")
-
     if why == "refused":
-        monkeypatch.setattr("django.core.mail.EmailMessage.send", refuse)
+        monkeypatch.setattr("django.core.mail.EmailMessage.send", refuse_mail)
     else:
         settings.MAIL_IS_SET_UP = False
-    answer = operator.post(ADD, {"organization": acme.pk, "email": "a@example.com", "role": "member"}, follow=True)
-    assert "Nobody was invited." in said(answer)
-    assert not Invitation.objects.exists()
+    answer = add(operator, acme, role="owner")
+    assert "No mail was sent." in said(answer)
+    assert ("EMAIL_URL is not set" in said(answer)) is (why == "not set up")
+    assert visitor().post(link_on(answer), NEW)["Location"] == "/account/"
+    assert memberships() == [("ada@example.com", "owner")]
+
+
+def test_the_link_that_an_operator_can_copy_is_that_of_the_mail(operator: Client, acme: Organization) -> None:
+    answer = add(operator, acme)
+    assert link_on(answer) == link_in_mail()
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_the_link_is_shown_once_and_stored_nowhere(
+    operator: Client, acme: Organization, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        token = link_on(add(operator, acme)).split("/")[3]
+    row = Invitation.objects.get()
+    for address in (ADD, "/admin/", "/admin/orgs/invitation/", f"/admin/orgs/invitation/{row.pk}/history/",
+                    f"/admin/orgs/invitation/{row.pk}/change/"):  # fmt: skip
+        assert token not in page_of(operator.get(address))
+    assert token not in caplog.text
+    stored = [*LogEntry.objects.values(), *Invitation.objects.values()]
+    stored += [session.get_decoded() for session in Session.objects.all()]
+    assert token not in str(stored)
+    assert not any(token in cookie.value for cookie in operator.cookies.values())
+
+
+def test_a_form_that_is_sent_again_shows_and_replaces_nothing(operator: Client, acme: Organization) -> None:
+    newest = operator.get(ADD).context["adminform"].form["newest"].value()
+    link = link_on(add(operator, acme, newest=newest))
+    for email in ("ada@example.com", " ADA@example.com"):
+        again = add(operator, acme, email, newest=newest)
+        assert "was invited since this form was opened" in said(again)
+        assert "/account/invitations/" not in page_of(again)
+    assert visitor().get(link).status_code == 200
+    assert len(mail.outbox) == 1
+    assert add(operator, acme, "grace@example.com", newest=newest).context["link"]
+
+
+def test_a_form_that_is_refused_keeps_what_was_typed(operator: Client, acme: Organization) -> None:
+    page = page_of(add(operator, acme, "ada@", "owner"))
+    assert 'value="ada@"' in page
+    assert '<option value="owner" selected>' in page
+    assert f'<option value="{acme.pk}" selected' in page
+
+
+# A new link for an invitation that is open
+
+
+def new_link(client: Client, row: Invitation) -> Any:
+    return client.post(f"/admin/orgs/invitation/{row.pk}/link/")
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_new_link_replaces_the_old_one(operator: Client, acme: Organization, is_old: bool) -> None:
+    first, row = invite(operator, acme, role="owner"), Invitation.objects.get()
+    if is_old:
+        Invitation.objects.update(expires_at=timezone.now() - timedelta(days=1))
+    assert f'action="/admin/orgs/invitation/{row.pk}/link/"' in page_of(
+        operator.get(f"/admin/orgs/invitation/{row.pk}/change/")
+    )
+    answer = new_link(operator, row)
+    assert "no-store" in answer["Cache-Control"]
+    second = link_on(answer)
+    assert visitor().get(first).status_code == 404
+    assert visitor().post(second, NEW).status_code == 302
+    assert memberships() == [("ada@example.com", "owner")]
+
+
+def test_a_new_link_is_made_once_by_each_button(operator: Client, acme: Organization) -> None:
+    invite(operator, acme)
+    row = Invitation.objects.get()
+    link = link_on(new_link(operator, row))
+    again = operator.post(f"/admin/orgs/invitation/{row.pk}/link/", follow=True)
+    assert "is not there any more" in said(again)
+    assert visitor().get(link).status_code == 200
+
+
+def test_who_has_accepted_gets_no_new_link(operator: Client, acme: Organization) -> None:
+    visitor().post(invite(operator, acme), NEW)
+    row = Invitation.objects.get()
+    page = page_of(operator.get(f"/admin/orgs/invitation/{row.pk}/change/"))
+    assert "/link/" not in page
+    assert new_link(operator, row).status_code == 302
+    assert Invitation.objects.get() == row
+
+
+def test_a_new_link_needs_the_permission_to_invite_and_a_form_of_ours(acme: Organization) -> None:
+    row = Invitation.objects.create(organization=acme, email="ada@example.com", token_hash="x")
+    client = visitor(staff_who_may("view_invitation"))
+    assert "/link/" not in page_of(client.get(f"/admin/orgs/invitation/{row.pk}/change/"))
+    assert new_link(client, row).status_code == 403
+    operator = visitor(User.objects.create_superuser("operator@example.com", PASSWORD))
+    assert operator.get(f"/admin/orgs/invitation/{row.pk}/link/").status_code == 405
+    strict = Client(headers={"host": "localhost"}, enforce_csrf_checks=True)
+    strict.force_login(User.objects.get(email="operator@example.com"))
+    assert new_link(strict, row).status_code == 403
+    assert Invitation.objects.get().token_hash == "x"
+
+
+# An operator who may invite, and wants more
+
+
+def without_password(**fields: Any) -> User:
+    user = User(email="ada@example.com", **fields)
+    user.set_unusable_password()
+    user.save()
+    return user
+
+
+@pytest.mark.parametrize(
+    ("permissions", "fields", "sees"),
+    [
+        (["add_invitation"], {}, False),
+        (["add_invitation", "change_user"], {}, True),
+        (["add_invitation", "change_user"], {"is_staff": True, "is_superuser": True}, False),
+        (["add_invitation"], {"is_active": False}, True),
+    ],
+)
+def test_an_operator_takes_over_no_account_by_inviting_it(
+    acme: Organization, permissions: list[str], fields: dict[str, bool], sees: bool
+) -> None:
+    """An account without a password is opened by the link: only who may set its password is shown that."""
+    without_password(**fields)
+    client = visitor(staff_who_may(*permissions, "view_organization", "view_invitation"))
+    for answer in (add(client, acme), new_link(client, Invitation.objects.get())):
+        assert ("/account/invitations/" in page_of(answer)) is sees
+        assert ("You may not set passwords" in said(answer)) is not sees
+    assert len(mail.outbox) == 2
+
+
+def test_a_link_opens_no_account_that_came_into_being_later(operator: Client, acme: Organization) -> None:
+    link = link_on(add(operator, acme))
+    user = without_password()
+    assert "Sign in with this address" in said(visitor().get(link))
+    visitor().post(link, NEW)
+    assert not User.objects.get(pk=user.pk).has_usable_password()
+    assert memberships() == []
 
 
 def test_a_bad_address_is_refused(operator: Client, acme: Organization) -> None:

@@ -41,3 +41,28 @@ def test_a_forgotten_password_is_replaced(visit: Visit) -> None:
     visit.send(password1="another-long-password", password2="another-long-password")
     assert visit.page.locator("h1").inner_text() == "You can sign in now"
     assert visit.was_quiet()
+
+
+def test_an_operator_copies_a_link_that_no_way_back_shows_again(visit: Visit) -> None:
+    page = visit.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.sign_in(User.objects.create_superuser("operator@example.com", PASSWORD))
+    visit.open("/admin/orgs/invitation/add/")
+    page.click(".select2-selection")
+    page.click(".select2-results__option:has-text('acme')")
+    page.fill("[name=email]", "ada@example.com")
+    visit.follow("[name=_save]")
+    page.click("text=Copy")
+    page.wait_for_selector("text=Copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.input_value("#link")
+    assert link.endswith(link_in_mail())
+
+    visit.follow("text=Invite somebody else")
+    page.go_back()
+    assert link not in page.content()
+    assert page.locator("#link").count() == 0
+    visit.open("/admin/orgs/invitation/")
+    assert link not in page.content()
+    visit.complaints.clear()  # what Chromium makes of going back to a form
+    assert Invitation.objects.count() == 1

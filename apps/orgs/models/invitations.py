@@ -1,4 +1,4 @@
-"""Invitations: a link, sent by mail, that makes somebody a member once."""
+"""Invitations: a link, sent by mail or handed over, that makes somebody a member once."""
 
 import secrets
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ class InvitationManager(models.Manager["Invitation"]):
 
 
 class Invitation(models.Model):
-    """Whoever holds the token has read the mail, so it proves the address. Only its hash is kept."""
+    """Whoever holds the token has it by mail, or from an operator who answers for the address. Its hash is kept."""
 
     organization = models.ForeignKey(Organization, models.CASCADE, related_name="invitations")
     email = EmailField("e-mail", max_length=254)
