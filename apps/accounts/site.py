@@ -5,10 +5,19 @@ from typing import Any
 from allauth.account.decorators import secure_admin_login
 from django.conf import settings
 from django.contrib.admin import AdminSite
+from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from apps.accounts.adapter import has_second_factor
+from apps.orgs.models import Organization
+
+
+class Autocomplete(AutocompleteJsonView):
+    def serialize_result(self, obj: Any, to_field_name: str) -> dict[str, str]:
+        """Organizations with their slugs: two may have one name."""
+        result: dict[str, str] = super().serialize_result(obj, to_field_name)
+        return result | {"text": f"{obj.name} ({obj.slug})"} if isinstance(obj, Organization) else result
 
 
 class OperatorsSite(AdminSite):
@@ -30,6 +39,9 @@ class OperatorsSite(AdminSite):
         if _lacks_second_factor(request):
             return redirect("mfa_activate_totp")
         return redirect("admin:index")
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        return Autocomplete.as_view(admin_site=self)(request)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect("account_change_password")

@@ -143,16 +143,16 @@ def test_an_authorizations_line_says_who_authorized_what_and_whether_it_is_activ
 
 
 @pytest.mark.parametrize("model", LISTED)
-def test_a_search_knows_client_ids_and_the_beginning_of_addresses_and_names(
+def test_a_search_knows_client_ids_and_parts_of_addresses_and_names(
     operator: Client, member: Membership, acme: Fill, model: Any
 ) -> None:
     authorization, _ = authorized(member)
     authorized(make_member(acme.organization, "bob@example.com"), "Editor")
     ours = model._default_manager.filter(pk__in=ids_of(model, authorization))
-    terms = [authorization.application.client_id, "assist" if model is Application else " ADA@ "]
+    terms = [authorization.application.client_id, "SSIST" if model is Application else " DA@ "]
     for term in terms:
         assert rows_of(operator.get(list_of(model), {"q": term})) == list(ours)
-    for term in ("nobody", "%", "da@", "'", "\U0010ffff" * 300):
+    for term in ("nobody", "%", "da@_", "'--", "\U0010ffff" * 300):
         assert rows_of(operator.get(list_of(model), {"q": term})) == []
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.test import Client
+from django.urls import reverse
 
-from apps.orgs.admin import paging
+from apps.orgs.admin import paging, parts
 from apps.orgs.models import (
     App,
     Deployment,
@@ -18,7 +19,7 @@ from apps.orgs.models import (
     User,
 )
 from tests.factories import Fill
-from tests.operators import LISTED, add_more, list_of, page_of, plan_of, queries_of, rows_of
+from tests.operators import LISTED, add_more, client_of, list_of, page_of, plan_of, queries_of, rows_of, staff_who_may
 
 
 @pytest.mark.parametrize("model", LISTED)
@@ -43,18 +44,22 @@ def test_an_organizations_page_asks_as_many_queries_for_fifty_members_as_for_one
     ("model", "term", "found"),
     [
         (App, "ACME A", ["acme app"]),
-        (App, "app", []),
+        (App, "ME AP", ["acme app"]),
+        (App, "nothing", []),
         (App, "same-key", ["acme app"]),
         (App, "zz\U0010ffff'\"%_", []),
-        (Domain, "acme.ex", ["acme.example.com/"]),
-        (Project, "acme", ["acme project"]),
-        (EnvVarName, "acme_u", ["ACME_URL"]),
-        (Organization, "RIV", ["Rival"]),
+        (Domain, "cme.Exam", ["acme.example.com/"]),
+        (Deployment, "CME deploy", ["acme deploys"]),
+        (Deployment, "%", []),
+        (Project, "cme p", ["acme project"]),
+        (EnvVarName, "cme_u", ["ACME_URL"]),
+        (Organization, "IVA", ["Rival"]),
         (User, "MEMBER@", ["member@example.com"]),
-        (User, "example", []),
+        (User, "ber@EXAM", ["member@example.com"]),
+        (Membership, "ber@exam", ["member@example.com in Acme"]),
     ],
 )
-def test_a_search_knows_the_beginning_of_a_name_and_the_platforms_id(
+def test_a_search_knows_parts_of_names_and_the_platforms_id(
     operator: Client, acme: Fill, model: Any, term: str, found: list[str]
 ) -> None:
     App.objects.filter(id=acme.app.id).update(platform=acme.platform)
@@ -65,6 +70,54 @@ def test_a_search_knows_ids_of_rows_and_of_what_they_belong_to(operator: Client,
     for term in (acme.deployment.id, acme.app.id, acme.organization.id, f" {acme.app.id} "):
         assert rows_of(operator.get(list_of(Deployment), {"q": term})) == [acme.deployment]
     assert rows_of(operator.get(list_of(Deployment), {"q": acme.template.id})) == []
+
+
+def test_a_search_says_when_it_found_more_than_it_shows(
+    operator: Client, acme: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "MAX_FOUND", 3)
+    add_more(Deployment, acme, 4)
+    newest_first = list(Deployment.objects.filter(organization=acme.organization).order_by("-created_at", "-id"))
+    for narrowed in ({}, {"organization": "acme"}, {"status__exact": acme.deployment.status}):
+        page = operator.get(list_of(Deployment), {"q": "acme"} | narrowed)
+        assert "more than 3 " in page.content.decode()
+        assert (
+            rows_of(page) == list(Deployment.objects.filter(title__contains="acme").order_by("-created_at", "-id"))[:3]
+        )
+
+
+def test_a_search_and_filters_find_what_fulfils_both(
+    operator: Client, acme: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_more(Deployment, acme, 4)
+    Deployment.objects.filter(pk=acme.deployment.pk).update(status="building")
+    for most in (500, 3):
+        monkeypatch.setattr(parts, "MAX_FOUND", most)
+        found = rows_of(operator.get(list_of(Deployment), {"q": "acme", "status__exact": "building"}))
+        assert found == [acme.deployment]
+        assert rows_of(operator.get(list_of(Deployment), {"q": "acme", "organization": "rival"})) == []
+
+
+def test_an_organization_is_looked_up_by_a_part_of_its_name_and_shown_with_its_slug(
+    operator: Client, acme: Fill
+) -> None:
+    page = operator.get(list_of(App)).content.decode()
+    assert 'class="admin-autocomplete"' in page
+    where = {"app_label": "orgs", "model_name": "membership", "field_name": "organization"}
+    found = operator.get(reverse("admin:autocomplete"), where | {"term": "CM"}).json()["results"]
+    assert found == [{"id": acme.organization.id, "text": "Acme (acme)"}]
+    chosen = operator.get(list_of(App), {"organization": acme.organization.id})
+    assert rows_of(chosen) == [acme.app]
+    assert "Acme (acme)" in chosen.content.decode()
+
+
+def test_who_may_not_see_organizations_narrows_by_a_slug(acme: Fill) -> None:
+    client = client_of(staff_who_may("view_app"))
+    page = client.get(list_of(App), {"organization": "acme"})
+    assert 'class="admin-autocomplete"' not in page.content.decode()
+    assert rows_of(page) == [acme.app]
+    where = {"app_label": "orgs", "model_name": "membership", "field_name": "organization"}
+    assert client.get(reverse("admin:autocomplete"), where | {"term": ""}).status_code == 403
 
 
 def test_a_list_is_narrowed_by_an_organizations_slug(operator: Client, acme: Fill) -> None:
@@ -95,7 +148,11 @@ def test_deployments_of_an_organization_or_an_application_come_newest_first(oper
     [
         (Deployment, {"organization": "acme"}, "deployment_of"),
         (Deployment, {"q": "app_00000000000000000000000000"}, "deployment_newest"),
-        (Deployment, {}, "orgs_deployment"),
+        (Deployment, {}, "deployment_of_all"),
+        (Deployment, {"q": "deploys"}, "deployment_of_all"),
+        (Deployment, {"q": "deploys", "organization": "acme"}, "deployment_of"),
+        (App, {}, "app_by_name"),
+        (App, {"q": "acme"}, "app_by_name"),
         (App, {"organization": "acme"}, "app_by_name"),
         (App, {"organization": "acme", "q": "acme"}, "app_by_name"),
         (App, {"q": "prj_00000000000000000000000000"}, "app_of_project"),

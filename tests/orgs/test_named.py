@@ -10,7 +10,17 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
-from apps.orgs.models import App, Environment, EnvVarName, OrgSecretName, Project, SourceConnection, Template
+from apps.orgs.models import (
+    App,
+    Deployment,
+    Environment,
+    EnvVarName,
+    Organization,
+    OrgSecretName,
+    Project,
+    SourceConnection,
+    Template,
+)
 from apps.orgs.models.fields import FollowingField
 from apps.orgs.text import fold
 from tests.factories import Fill
@@ -43,8 +53,8 @@ def has_keys(row: Any, name: str) -> bool:
 
 def test_every_model_with_a_key_is_in_this_test() -> None:
     keyed = {model for model in apps.get_models() if any(isinstance(f, FollowingField) for f in model._meta.fields)}
-    assert keyed == set(NAMED)
-    assert keyed == {model for model in apps.get_models() if hasattr(model, "sort_key")}
+    assert keyed == {*NAMED, Deployment, Organization}
+    assert set(NAMED) == {model for model in apps.get_models() if hasattr(model, "sort_key")}
 
 
 @pytest.mark.parametrize("model", NAMED)
@@ -101,6 +111,19 @@ def test_updating_in_bulk_takes_the_keys_along(acme: Fill, model: Any) -> None:
     model.objects.bulk_update([row, other], ["name"])
     assert has_keys(row, "Next")
     assert has_keys(other, "OTHER")
+
+
+@pytest.mark.parametrize(("model", "column"), [(Deployment, "title"), (Organization, "name")])
+def test_what_has_no_name_of_its_own_order_is_searched_in_too(acme: Fill, model: Any, column: str) -> None:
+    row = acme.deployment if model is Deployment else acme.organization
+    setattr(row, column, "STRASSE")
+    row.save(update_fields=[column])
+    assert stored(row).search_key == "strasse"
+    model.objects.filter(pk=row.pk).update(**{column: "Straße"})
+    assert stored(row).search_key == "strasse"
+    setattr(row, column, "Next")
+    model.objects.bulk_update([row], [column])
+    assert stored(row).search_key == "next"
 
 
 def test_a_word_that_is_only_searched_goes_along_too(acme: Fill) -> None:

@@ -85,6 +85,8 @@ ALLOWED = {
     "orgs.Project.description": WRITTEN,
     "orgs.Project.sort_key": SORTED,
     "orgs.Project.search_key": SEARCHED,
+    "orgs.Organization.search_key": SEARCHED,
+    "orgs.Deployment.search_key": SEARCHED,
     "orgs.Environment.id": AN_ID,
     "orgs.Environment.external_id": THEIR_ID,
     "orgs.Environment.name": TITLE,

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.invitations import may_see_link, renew, send_link
 from apps.orgs.admin.finding import OrganizationFilter
+from apps.orgs.admin.parts import first_keys, only
 from apps.orgs.admin.readonly import ListAdmin
 from apps.orgs.models import Invitation, User
 from apps.orgs.models.people import fold_email
@@ -50,7 +51,7 @@ class InvitationAdmin(ListAdmin):
     list_filter = (OrganizationFilter,)
     ordering = ("-id",)
     search_fields = ("email",)
-    search_help_text = "How the e-mail address begins."
+    search_help_text = "A part of the e-mail address."
     autocomplete_fields = ("organization",)
     new = ("organization", "email", "role", "newest")
     record = ("organization", "email", "role", "invited_by", "created_at", "expires_at", "accepted_at")
@@ -123,4 +124,6 @@ class InvitationAdmin(ListAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return queryset.filter(email__startswith=fold_email(search_term)), False
+        term = fold_email(search_term)
+        found = queryset.filter(email__contains=term)
+        return only(request, queryset, first_keys(found, self.ordering)) if term else queryset, False

@@ -11,8 +11,10 @@ from django.utils.safestring import SafeString
 from apps.accounts.admin.people import MembersInline, NewMemberInline
 from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.finding import by_id
+from apps.orgs.admin.parts import contains, first_keys, only
 from apps.orgs.admin.readonly import ListAdmin, links
 from apps.orgs.models import Organization, SourceConnection
+from apps.orgs.text import fold
 
 # More forms than this on one page would pass the number of fields that a request may have.
 MEMBERS_ON_PAGE = 100
@@ -49,7 +51,7 @@ class OrganizationAdmin(ListAdmin):
     list_display = ("name", "slug", "plan", "synced_at", "created_at")
     ordering = ("slug",)
     search_fields = ("slug",)
-    search_help_text = "How the slug or the name begins, or an id."
+    search_help_text = "A part of the name or the slug, or an id."
     readonly_fields = ("related", "id", "created_at", "synced_at")
     new = ((None, {"fields": ("slug", "name")}),)
     fieldsets = (
@@ -82,7 +84,8 @@ class OrganizationAdmin(ListAdmin):
             return queryset, False
         found = by_id(queryset, {"org": "id"}, term)
         if found is None:
-            found = queryset.filter(slug__startswith=term.lower()) | queryset.filter(name__istartswith=term)
+            condition = contains(("slug", "search_key"), fold(term))
+            found = only(request, queryset, first_keys(queryset.filter(condition), self.ordering))
         return found, False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -12,7 +12,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.orgs.admin.deletion import summary_of
-from apps.orgs.admin.finding import OrganizationFilter
+from apps.orgs.admin.finding import OrganizationFilter, people_like
+from apps.orgs.admin.parts import first_keys, only
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import Membership, User
 from apps.orgs.models.people import fold_email
@@ -58,7 +59,7 @@ class MembershipAdmin(ListAdmin):
     list_filter = (OrganizationFilter,)
     ordering = ("id",)
     search_fields = ("user__email",)
-    search_help_text = "How the e-mail address begins."
+    search_help_text = "A part of the e-mail address."
     fields = ("user", "organization", "role", "created_at")
     autocomplete_fields = ("user", "organization")
 
@@ -68,7 +69,9 @@ class MembershipAdmin(ListAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return queryset.filter(user__email__startswith=fold_email(search_term)), False
+        if not search_term.strip():
+            return queryset, False
+        return only(request, queryset, first_keys(queryset.filter(user__in=people_like(search_term)))), False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         return summary_of(objs)  # authorizations are deleted too, and rows of tokens say nothing to a reader
@@ -116,7 +119,7 @@ class UserAdmin(ListAdmin, DjangoUserAdmin):
     list_filter = ("is_active", "is_staff")
     ordering = ("email",)
     search_fields = ("email",)
-    search_help_text = "How the e-mail address begins."
+    search_help_text = "A part of the e-mail address."
     readonly_fields = ("new_password", "last_login", "date_joined")
     filter_horizontal = ("groups", "user_permissions")
     fieldsets = (
@@ -148,4 +151,4 @@ class UserAdmin(ListAdmin, DjangoUserAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return queryset.filter(email__startswith=fold_email(search_term)), False
+        return only(request, queryset, people_like(search_term)) if search_term.strip() else queryset, False

@@ -8,10 +8,10 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from apps.oauthmcp.models import Application
-from apps.orgs.admin.finding import OrganizationFilter
+from apps.orgs.admin.finding import DistantOrganizationFilter, people_like
+from apps.orgs.admin.parts import first_keys, only
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import User
-from apps.orgs.models.people import fold_email
 
 HELP_TEXTS = {
     "active_authorizations": "“Revoke access”, in the list of clients, revokes all of them at once.",
@@ -44,20 +44,20 @@ LABELS = {
 }
 
 
-class MembershipOrganizationFilter(OrganizationFilter):
+class MembershipOrganizationFilter(DistantOrganizationFilter):
     column = "membership__organization_id"
 
 
-class TokenOrganizationFilter(OrganizationFilter):
+class TokenOrganizationFilter(DistantOrganizationFilter):
     column = "authorization__membership__organization_id"
 
 
 class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
-    """Rows of a client and a user. A search is a client id, or how the user's e-mail address begins."""
+    """Rows of a client and a user. A search is a client id, or a part of the user's e-mail address."""
 
     user_column = "user"
     search_fields = ("id",)  # shows the search box; get_search_results says what it does
-    search_help_text = "A client id, or how the user's e-mail address begins."
+    search_help_text = "A client id, or a part of the user's e-mail address."
 
     def get_form(self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any) -> Any:
         words = {"labels": LABELS, "help_texts": HELP_TEXTS}
@@ -76,8 +76,8 @@ class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
         client = Application.objects.filter(client_id=term).first()
         if client is not None:
             return queryset.filter(application=client), False
-        users = User.objects.filter(email__startswith=fold_email(term))
-        return queryset.filter(**{f"{self.user_column}__in": users.values("pk")}), False
+        found = queryset.filter(**{f"{self.user_column}__in": people_like(term)})
+        return only(request, queryset, first_keys(found)), False
 
     @admin.display(description="Client")
     def client(self, row: Any) -> str:

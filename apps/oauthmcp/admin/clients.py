@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.contrib.admin import ModelAdmin
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, log_revoked
 from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization
 from apps.orgs.admin.deletion import summary_of
+from apps.orgs.admin.parts import first_keys, only
 
 SOURCES = {"manual": "Built in", "dcr": "Dynamic (RFC 7591)", "cimd": "Client ID metadata document"}
 MAX_COUNTED = 1000
@@ -23,7 +24,7 @@ MAX_COUNTED = 1000
 class ApplicationAdmin(RevokeActionMixin, AccessAdmin):
     list_display = ("title", "client_id", "registered", "authentication", "created", "first_authorized")
     ordering = ("-id",)
-    search_help_text = "A client id, or how the name begins."
+    search_help_text = "A client id, or a part of the name."
     fields = (
         "title", "client_id", "registered", "authentication", "allowed_redirect_uris", "client_metadata", "created",
         "first_authorized", "active_authorizations",
@@ -67,7 +68,10 @@ class ApplicationAdmin(RevokeActionMixin, AccessAdmin):
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
         term = search_term.strip()
-        return queryset.filter(Q(client_id=term) | Q(name__istartswith=term)) if term else queryset, False
+        if not term:
+            return queryset, False
+        known = first_keys(queryset.filter(client_id=term))
+        return only(request, queryset, known + first_keys(queryset.filter(name__icontains=term), self.ordering)), False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is not None and obj.client_id == DOCS_CLIENT:

@@ -14,6 +14,7 @@ NEWEST_FIRST = ("-created_at", "-id")
 @admin.register(Domain)
 class DomainAdmin(OwnedAdmin):
     ids = {"dom": "id", "app": "app_id", "prv": "preview_id"}
+    parts = ("host",)
     order_within = ("host", "path", "id")
     list_display = ("host", "path", "app", "organization", "https", "is_enabled")
     list_select_related = ("app", "organization")
@@ -28,6 +29,7 @@ class DomainAdmin(OwnedAdmin):
 class PreviewAdmin(OwnedAdmin):
     ids = {"prv": "id", "app": "app_id"}
     order_within = NEWEST_FIRST
+    parts = ()
     search_help_text = "The id of a preview or of an application, or an external id."
     list_display = ("branch", "pull_request_number", "app", "organization", "status", "created_at")
     list_select_related = ("app", "organization")
@@ -46,10 +48,10 @@ class PreviewAdmin(OwnedAdmin):
 @admin.register(Deployment)
 class DeploymentAdmin(OwnedAdmin):
     ids = {"dep": "id", "app": "app_id", "prv": "preview_id"}
-    order_within = NEWEST_FIRST
+    order_within = order = NEWEST_FIRST
+    parts = ("search_key",)
     search_help_text = (
-        "The id of a deployment, an application or a preview, or an external id. "
-        "The newest come first once the list is narrowed to one organization, application or preview."
+        "A part of a title (case-insensitive), the id of a deployment, an application or a preview, or an external id."
     )
     list_display = ("title", "status", "app", "organization", "created_at")
     list_select_related = ("app", "organization")

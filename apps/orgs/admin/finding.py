@@ -1,7 +1,4 @@
-"""How operators find rows: by an organization's slug, an id, the platform's id, or the beginning of a name.
-
-All of these can use an index; "contains" could not.
-"""
+"""How operators find rows: by an organization, an id, the platform's id, or a part of a name."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,25 +6,44 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.views.main import PAGE_VAR, ChangeList
-from django.db.models import Model, Q, QuerySet
+from django.contrib.admin.widgets import AutocompleteSelect
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from apps.orgs import ids
-from apps.orgs.models import Organization, Platform
+from apps.orgs.admin.parts import MAX_FOUND, first_keys
+from apps.orgs.models import Membership, Organization, Platform, User
 from apps.orgs.models.organizations import SLUG
-from apps.orgs.text import fold
+from apps.orgs.models.people import fold_email
 
 AN_ID = re.compile(rf"[a-z]{{3}}_{ids.PATTERN}\Z")
-LAST_CHARACTER = "\U0010ffff"
+
+
+def organization_picker() -> AutocompleteSelect:
+    """A box that looks organizations up by a part of their name, as the admin's forms do."""
+    return AutocompleteSelect(Membership._meta.get_field("organization"), admin.site)
+
+
+def organization_named(text: str) -> Organization | None:
+    """By its slug or its id."""
+    term = text.strip().lower()
+    if AN_ID.match(term):
+        return Organization.objects.filter(pk=term).first()
+    return Organization.objects.filter(slug=term).first() if SLUG.regex.match(term) else None  # type: ignore[union-attr]
 
 
 class OrganizationFilter(admin.SimpleListFilter):
-    """A box for the slug instead of a list of every organization there is."""
+    """A box that finds an organization by its name, instead of a list of every organization there is."""
 
     title = "organization"
     parameter_name = "organization"
     template = "admin/organization_filter.html"
     column = "organization_id"
+
+    def __init__(self, request: HttpRequest, *args: Any) -> None:
+        super().__init__(request, *args)
+        self.can_look_up = request.user.has_perm("orgs.view_organization")
+        self.organization = organization_named(self.value() or "") if self.value() else None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> tuple[()]:
         return ()
@@ -39,20 +55,30 @@ class OrganizationFilter(admin.SimpleListFilter):
         """One choice: what the box holds, and what else the address says."""
         others = {name: value for name, value in changelist.params.items() if name != PAGE_VAR}
         yield {
-            "slug": self.value() or "",
+            "value": self.value() or "",
+            "organization": self.organization,
+            "attributes": organization_picker().build_attrs({}) if self.can_look_up else None,
             "others": others | ({"q": changelist.query} if changelist.query else {}),
             "without": changelist.get_query_string(remove=[self.parameter_name]),
         }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        slug = (self.value() or "").strip().lower()
-        if not slug:
+        if not (self.value() or "").strip():
             return queryset
-        if not SLUG.regex.match(slug):  # type: ignore[union-attr]
-            return queryset.none()
         # The id itself rather than a join: it lets both databases walk the organization's own index.
-        id = Organization.objects.filter(slug=slug).values_list("id", flat=True).first()
-        return queryset.filter(**{self.column: id}) if id else queryset.none()
+        return self.narrow(queryset, self.organization.pk) if self.organization else queryset.none()
+
+    def narrow(self, queryset: QuerySet[Any], organization_id: str) -> QuerySet[Any]:
+        return queryset.filter(**{self.column: organization_id})
+
+
+class DistantOrganizationFilter(OrganizationFilter):
+    """Of rows that are an organization's by way of others: where it has few of them, a walk would not meet these."""
+
+    def narrow(self, queryset: QuerySet[Any], organization_id: str) -> QuerySet[Any]:
+        rows = queryset.filter(**{self.column: organization_id})
+        keys = first_keys(rows)
+        return queryset.filter(pk__in=keys) if len(keys) <= MAX_FOUND else rows
 
 
 def by_id(rows: QuerySet[Any], columns: Mapping[str, str], term: str) -> QuerySet[Any] | None:
@@ -61,25 +87,15 @@ def by_id(rows: QuerySet[Any], columns: Mapping[str, str], term: str) -> QuerySe
     return rows.filter(**{column: term}) if column and AN_ID.match(term) else None
 
 
-def by_words(rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-    """The rows whose platform calls them exactly this, or whose name begins like this."""
-    return rows.filter(_external_id(rows.model, term) | _name_prefix(rows.model, term))
-
-
-def _external_id(model: type[Model], term: str) -> Q:
-    if not _has(model, "external_id"):
-        return Q(pk__in=())
+def by_external_id(term: str) -> Q:
     # Every platform's id, because the index begins with it.
     return Q(platform_id__in=Platform.objects.values("id"), external_id=term)
 
 
-def _name_prefix(model: type[Model], term: str) -> Q:
-    # A range, not LIKE: SQLite's LIKE ignores case and so cannot use the index.
-    for column in ("sort_key", "host"):
-        if _has(model, column):
-            return Q(**{f"{column}__gte": fold(term), f"{column}__lt": fold(term) + LAST_CHARACTER})
-    return Q(pk__in=())
+def people_like(term: str) -> list[Any]:
+    """The keys of those whose e-mail address has this in it: the first ones by their address."""
+    return first_keys(User.objects.filter(email__contains=fold_email(term)), ("email",))
 
 
-def _has(model: type[Model], column: str) -> bool:
+def has_column(model: Any, column: str) -> bool:
     return any(field.name == column for field in model._meta.concrete_fields)

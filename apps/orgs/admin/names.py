@@ -9,7 +9,8 @@ from apps.orgs.models import EnvVarName, OrgSecretName
 @admin.register(EnvVarName)
 class EnvVarNameAdmin(OwnedAdmin):
     ids = {"var": "id", "app": "app_id", "env": "environment_id", "prj": "project_id"}
-    search_help_text = "How a name begins, or the id of an application, an environment or a project."
+    order_within = ("sort_key", "scope", "id")
+    search_help_text = "A part of a name, or the id of an application, an environment or a project."
     list_display = ("name", "scope", "organization", "set_on", "updated_at")
     list_select_related = ("organization", "app", "environment", "project")
     fields = (
@@ -30,7 +31,7 @@ class EnvVarNameAdmin(OwnedAdmin):
 class OrgSecretNameAdmin(OwnedAdmin):
     ids = {"sec": "id", "env": "environment_id", "prj": "project_id"}
     order_within = ("sort_key", "scope", "id")
-    search_help_text = "How a name begins, or the id of a project or an environment."
+    search_help_text = "A part of a name, or the id of a project or an environment."
     list_display = ("name", "scope", "organization", "provider", "updated_at")
     list_select_related = ("organization",)
     fields = (

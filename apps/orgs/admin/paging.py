@@ -3,8 +3,10 @@
 from functools import cached_property
 from typing import Any, cast
 
+from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
+from django.http import HttpRequest
 
 CAP = 5000
 
@@ -25,3 +27,12 @@ class CappedPaginator(Paginator):
         rows = cast("QuerySet[Any]", self.object_list)
         found = rows.order_by()[: CAP + 1].count()
         return MoreThan(CAP) if found > CAP else found
+
+
+class BoundedChangeList(ChangeList):
+    """Says so where a search or a filter found more than is shown (`apps.orgs.admin.parts.only`)."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        if getattr(request, "finds_more", False):
+            self.result_count = MoreThan(self.result_count)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import JSONField, Model, QuerySet
 from django.http import HttpRequest
@@ -16,13 +17,22 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from apps.orgs.admin.finding import OrganizationFilter, by_id, by_words
+from apps.orgs.admin.finding import (
+    OrganizationFilter,
+    by_external_id,
+    by_id,
+    has_column,
+    organization_named,
+    organization_picker,
+)
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
-from apps.orgs.admin.paging import CappedPaginator
+from apps.orgs.admin.paging import BoundedChangeList, CappedPaginator
+from apps.orgs.admin.parts import contains, first_keys, keys_by_part, only
+from apps.orgs.text import fold
 
 
 class ListAdmin(admin.ModelAdmin):
-    """A list that stays fast at 100,000 rows: nothing is counted to the end, sorted at will or changed in bulk."""
+    """A list that stays fast at 1,000,000 rows: nothing is counted to the end, sorted at will or changed in bulk."""
 
     paginator = CappedPaginator
     show_full_result_count = False
@@ -30,6 +40,14 @@ class ListAdmin(admin.ModelAdmin):
     sortable_by = ()
     list_per_page = 50
     actions = None
+    view_on_site = False  # none of these rows has a page of its own outside the admin
+
+    @property
+    def media(self) -> Any:
+        return super().media + organization_picker().media
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return BoundedChangeList
 
     def get_form(self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any) -> Any:
         words = {"labels": LABELS, "help_texts": HELP_TEXTS}
@@ -52,20 +70,22 @@ class ReadOnlyAdminMixin:
 class OwnedAdmin(ListAdmin):
     """Rows of organizations.
 
-    `ids` names the column for each prefix of an id that the search understands. `order_within` is the order of a list
-    narrowed to one organization or to what such an id names; other lists go by id, the only order that every row of
-    every organization has an index for.
+    `ids` names the column for each prefix of an id that the search understands, `parts` the columns in which it looks
+    for a part of a name. `order_within` is the order of a list narrowed to one organization or to what such an id
+    names; in other lists, `order`, one organization's rows follow another's: that is how the indexes have them.
     """
 
     ids: Mapping[str, str] = {}
+    parts: tuple[str, ...] = ("sort_key",)
     order_within: tuple[str, ...] = ("sort_key", "id")
+    order: tuple[str, ...] = ()
     list_filter: ClassVar[Any] = (OrganizationFilter,)
     search_fields = ("id",)  # shows the search box; get_search_results says what it does
-    search_help_text = "An id, an external id, or the beginning of a name (case-insensitive)."
+    search_help_text = "A part of a name (case-insensitive), an id, or an external id."
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         is_narrow = request.GET.get("organization") or request.GET.get("q", "").strip()[:3] in self.ids
-        return self.order_within if is_narrow else ("pk",)
+        return self.order_within if is_narrow else self.order or ("organization_id", *self.order_within)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -74,7 +94,16 @@ class OwnedAdmin(ListAdmin):
         if not term:
             return queryset, False
         found = by_id(queryset, {"org": "organization_id"} | dict(self.ids), term)
-        return (by_words(queryset, term) if found is None else found), False
+        return (self._by_words(request, queryset, term) if found is None else found), False
+
+    def _by_words(self, request: HttpRequest, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
+        """The rows whose platform calls them exactly this, and those with this in a name."""
+        known = first_keys(queryset.filter(by_external_id(term))) if has_column(self.model, "external_id") else []
+        everywhere, named = self.model._default_manager.all(), request.GET.get("organization", "")
+        if organization := organization_named(named) if named.strip() else None:
+            everywhere = everywhere.filter(organization_id=organization.pk)
+        condition, order = contains(self.parts, fold(term)), self.get_ordering(request)
+        return only(request, queryset, known + keys_by_part(queryset, condition, everywhere=everywhere, order=order))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         names = flatten_fieldsets(self.get_fieldsets(request, obj))

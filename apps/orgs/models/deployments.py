@@ -6,10 +6,18 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from apps.orgs.models.fields import CodePointField, IdentifierField, ProseField, WebAddressField, id_field
+from apps.orgs.models.fields import (
+    CodePointField,
+    IdentifierField,
+    ProseField,
+    SearchKeyField,
+    WebAddressField,
+    id_field,
+)
 from apps.orgs.models.judged import Judged, JudgedQuerySet
+from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Keyed, keyed_constraint
-from apps.orgs.models.placed import Placed, PlacedQuerySet
+from apps.orgs.models.placed import NamedPlacedQuerySet, Placed, PlacedQuerySet
 from apps.orgs.models.projects import App, Status
 
 
@@ -22,6 +30,10 @@ class JudgedPlaced(Judged, Placed, Keyed):
 
     class Meta:
         abstract = True
+
+
+class DeploymentQuerySet(JudgedQuerySet, NamedPlacedQuerySet):  # type: ignore[override]
+    pass
 
 
 class Preview(JudgedPlaced):
@@ -91,7 +103,7 @@ class Domain(JudgedPlaced):
         return f"{self.host}{self.path}"
 
 
-class Deployment(JudgedPlaced):
+class Deployment(JudgedPlaced, Named):
     """One attempt to bring a version of an application (or of a preview) out. Kept while its application exists."""
 
     judged = frozenset({"app", "is_preview", "status", "created_at"})
@@ -120,6 +132,7 @@ class Deployment(JudgedPlaced):
     status = models.CharField(max_length=9, choices=Status, default=Status.UNKNOWN)
     upstream_status = ProseField(max_length=50, null=True, blank=True)
     title = ProseField(max_length=300)
+    search_key = SearchKeyField(of=("title",), db_default="")
     commit_sha = CodePointField(max_length=64, null=True, blank=True)
     commit_message = ProseField(max_length=300, lines=True, null=True, blank=True)
     branch = IdentifierField(max_length=255, null=True, blank=True)
@@ -131,13 +144,18 @@ class Deployment(JudgedPlaced):
     error_message = ProseField(max_length=300, lines=True, null=True, blank=True)
     dashboard_url = WebAddressField(max_length=2000, null=True, blank=True, help_text="Its page at the platform.")
 
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(DeploymentQuerySet)()  # type: ignore[assignment]
+
     class Meta:
         constraints = [keyed_constraint("deployment_key")]
         indexes = [
+            # With the title: who looks for a part of it reads the index alone.
+            models.Index(F("created_at").desc(), F("id").desc(), "search_key", name="deployment_of_all"),
+            models.Index("status", F("created_at").desc(), F("id").desc(), name="deployment_status_of_all"),
             models.Index("app", F("created_at").desc(), F("id").desc(), name="deployment_newest"),
             models.Index("app", "status", F("created_at").desc(), F("id").desc(), name="deployment_by_status"),
             models.Index("preview", F("created_at").desc(), F("id").desc(), name="deployment_of_preview"),
-            models.Index("organization", F("created_at").desc(), F("id").desc(), name="deployment_of"),
+            models.Index("organization", F("created_at").desc(), F("id").desc(), "search_key", name="deployment_of"),
             models.Index("within_project", F("created_at").desc(), F("id").desc(), name="deployment_in_project"),
             models.Index(
                 "within_environment", F("created_at").desc(), F("id").desc(), name="deployment_in_environment"

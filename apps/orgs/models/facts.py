@@ -57,6 +57,7 @@ class EdgeFact(Judged, Fact):
         verbose_name = "edge check"
         indexes = [
             models.Index(fields=["organization", "tls_not_after"], name="edge_of"),
+            models.Index(fields=["tls_not_after"], name="edge_by_expiry"),
             models.Index(fields=["platform"], name="edge_of_platform"),
         ]
 

@@ -7,14 +7,15 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
-from apps.orgs.models.fields import IdentifierField, ProseField, id_field
+from apps.orgs.models.fields import IdentifierField, ProseField, SearchKeyField, id_field
 from apps.orgs.models.judged import JudgedBy, JudgedByQuerySet
+from apps.orgs.models.named import Named
 from apps.orgs.models.versioned import Versioned, VersionedQuerySet
 
 SLUG = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", "Use lowercase letters, digits and hyphens.")
 
 
-class Organization(Versioned):
+class Organization(Named):
     """What one token sees: everything else carries this row's id."""
 
     uncounted = frozenset({"synced_at"})
@@ -24,6 +25,7 @@ class Organization(Versioned):
     id = id_field("org")
     name = ProseField(max_length=100)
     slug = models.CharField(max_length=63, unique=True, validators=[SLUG])
+    search_key = SearchKeyField(of=("name",), db_default="")
     plan = ProseField(max_length=50, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     synced_at = models.DateTimeField(null=True, editable=False, help_text="The oldest of its sources' last good syncs.")
@@ -37,9 +39,7 @@ class Organization(Versioned):
 
     class Meta:
         ordering = ["slug"]
-
-    def __str__(self) -> str:
-        return self.name
+        indexes = [models.Index(fields=["slug", "search_key", "id"], name="organization_by_slug")]
 
 
 class DataVersion(models.Model):

@@ -79,7 +79,7 @@ class Environment(Named, Keyed):
         constraints = [keyed_constraint("environment_key")]
         indexes = [
             models.Index(fields=["project", "sort_key", "id"], name="environment_by_name"),
-            models.Index(fields=["organization"], name="environment_of"),
+            models.Index(fields=["organization", "sort_key", "id"], name="environment_of"),
         ]
 
 
