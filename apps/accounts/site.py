@@ -6,7 +6,7 @@ from allauth.account.decorators import secure_admin_login
 from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 
 from apps.accounts.adapter import has_second_factor
@@ -40,7 +40,7 @@ class OperatorsSite(AdminSite):
             return redirect("mfa_activate_totp")
         return redirect("admin:index")
 
-    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:  # type: ignore[override]
         return Autocomplete.as_view(admin_site=self)(request)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
