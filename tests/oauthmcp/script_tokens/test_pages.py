@@ -47,7 +47,7 @@ def test_the_page_tells_what_a_token_may_see_how_long_and_when_it_was_used(ada: 
     used = datetime(2026, 2, 3, 4, 5, 59, tzinfo=UTC)
     Authorization.objects.update(last_used_at=used)
     row, page = newest().authorization, said(visitor(ada.user).get(LIST))
-    assert "Nightly May look at Acme : The organization and you Apps and deployments Made" in page
+    assert "Nightly May look at Acme May see The organization and you; Apps and deployments Made" in page
     assert f"Made {row.created:%-d %B %Y} Ends {row.expires_at:%-d %B %Y, %H:%M} UTC" in page
     assert "Last used 3 February 2026, 04:05 UTC" in page
     assert "at most every five minutes" in page
@@ -111,7 +111,7 @@ def test_an_owner_sees_whose_tokens_there_are_and_never_a_token(ada: Membership,
     script_token(make_member(rival.organization, "rival@example.com"), "Of the rival")
     owner = owner_of(acme)
     page = owner.get(page_of(acme))
-    assert "Nightly Made by ada@example.com . May look at Acme :" in said(page)
+    assert "Nightly Made by ada@example.com May see The organization and you" in said(page)
     assert "rival" not in said(page).lower()
     assert raw not in page.content.decode()
     assert f'href="{page_of(acme)}"' in owner.get(LIST).content.decode()
