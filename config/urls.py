@@ -29,6 +29,7 @@ urlpatterns = [
     re_path(r"^mcp/?\Z", McpView.as_view(), name="mcp"),
     path("api/auth/mcp/", include("apps.oauthmcp.urls")),
     path("account/clients/", include("apps.oauthmcp.account_urls")),
+    path("account/tokens/", include("apps.oauthmcp.script_tokens.urls")),
     path("account/", include("apps.accounts.urls")),
     path("admin/", admin.site.urls),
     path("healthz", healthz),

@@ -41,7 +41,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     with django_db_blocker.unblock():
         if not is_postgresql():
             call_command("migrate", fake=True, verbosity=0)
-            import_module("apps.oauthmcp.migrations.0002_docs_client").make_client(apps, None)
+            for migration in ("0002_docs_client", "0007_script_client"):
+                import_module(f"apps.oauthmcp.migrations.{migration}").make_client(apps, None)
         kept = list(Application.objects.all())
 
     def bring_back(**_: Any) -> None:

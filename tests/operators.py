@@ -120,7 +120,8 @@ def values_of(row: Any) -> dict[str, Any]:
 
 def organization_form(acme: Fill, **changes: Any) -> dict[str, Any]:
     """What the organization's form sends when nothing but `changes` is typed in."""
-    data = {"name": acme.organization.name, "plan": "team", "default_connection": "", **dict.fromkeys(LIMITS, "")}
+    data = {"name": acme.organization.name, "plan": "team", "default_connection": "", "allows_script_tokens": "on"}
+    data |= dict.fromkeys(LIMITS, "")
     return data | no_rows("memberships") | no_rows("memberships-2") | changes
 
 

@@ -41,11 +41,17 @@ class BearerAuthentication(BaseAuthentication):
         caller = _fixed_bearer(request._request, token) or authenticate_access_token(token)
         if caller is None:
             raise AuthenticationFailed
-        request._request.organization_id = caller.org.organization_id  # type: ignore[attr-defined]  # for the log
+        request._request.caller_fields = _fields_of(caller)  # type: ignore[attr-defined]  # for the log
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def _fields_of(caller: Caller) -> dict[str, str]:
+    """What the log's line says of who asked: which tokens were used, once one has leaked."""
+    fields = {"organization": caller.org.organization_id}
+    return fields | {"authorizationId": str(caller.authorization_id)} if caller.authorization_id else fields
 
 
 def bearer_of(request: HttpRequest) -> str | None:

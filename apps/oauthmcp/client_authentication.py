@@ -27,7 +27,7 @@ def authenticate(authorization: str, given: Parameters) -> Application:
     if not client_id:
         raise _invalid_client("Say which client asks: client_id is missing.", challenge)
     client = Application.objects.filter(client_id=client_id).first()
-    if client is None:
+    if client is None or not client.is_usable(None):
         raise _invalid_client("There is no client with this client_id. It has to register again.", challenge)
     if not _is_authenticated(client, secret):
         raise _invalid_client("client_secret is not this client's.", challenge)

@@ -74,4 +74,4 @@ def revoke(request: HttpRequest, id: UUID) -> HttpResponse:
 
 
 def _own(request: HttpRequest) -> AuthorizationQuerySet:
-    return Authorization.objects.filter(membership__user=cast("User", request.user))
+    return Authorization.objects.filter(membership__user=cast("User", request.user)).of_programs()

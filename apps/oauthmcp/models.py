@@ -6,6 +6,7 @@ only: they are random, so there is nothing that a salt or a slow hash would prot
 
 import uuid
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -20,12 +21,15 @@ from oauth2_provider.models import (
     ApplicationManager,
 )
 
-from apps.oauthmcp.names import NAMELESS, clean
+from apps.oauthmcp.names import MAX_NAME, NAMELESS, clean
 from apps.oauthmcp.redirects import NotAllowed, is_same, kind_of
 from apps.orgs.models import Membership
+from apps.orgs.models.fields import ProseField
 
 DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by a migration
 DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
+SCRIPT_CLIENT = "porthole-scripts"  # what tokens for scripts are authorizations of; no program can be this client
+BUILT_IN = (DOCS_CLIENT, SCRIPT_CLIENT)
 GRANT_TYPES = ["authorization_code", "refresh_token"]
 CODE_LIFETIME = timedelta(seconds=60)
 REFRESH_IDLE_LIFETIME = timedelta(days=30)
@@ -80,6 +84,10 @@ class Application(AbstractApplication):
             return False
         return any(is_same(uri, registered) for registered in self.allowed_redirect_uris)
 
+    def is_usable(self, request: Any) -> bool:
+        """Whether a program may ask for anything as this client."""
+        return self.client_id != SCRIPT_CLIENT
+
     @property
     def display_name(self) -> str:
         """client_name as one short line, without characters that imitate another: nobody verifies the name."""
@@ -101,15 +109,28 @@ class Application(AbstractApplication):
         return uris[0] if len(uris) == 1 else None
 
 
+def keep_built_in(sender: Any, instance: Application, **_: Any) -> None:
+    """Raises ProtectedError for a client of our own, however it is deleted. Django's signal."""
+    if instance.client_id in BUILT_IN:
+        raise models.ProtectedError("Porthole needs this client.", {instance})
+
+
 class AuthorizationQuerySet(models.QuerySet["Authorization"]):
     def active(self) -> "AuthorizationQuerySet":
-        """Neither revoked nor expired, of an active user with the same password. tokens.py has the same in SQL."""
+        """Not ended, and of an active user. tokens.py has the same in SQL."""
+        return self.not_ended().filter(membership__user__is_active=True)
+
+    def not_ended(self) -> "AuthorizationQuerySet":
+        """Neither revoked nor expired, of a user with the same password; who may be inactive for now."""
         return self.filter(
             Q(membership__user__password_changed_at=None) | Q(membership__user__password_changed_at__lte=F("created")),
             revoked_at=None,
             expires_at__gt=timezone.now(),
-            membership__user__is_active=True,
         )
+
+    def of_programs(self) -> "AuthorizationQuerySet":
+        """Without tokens for scripts, which have pages of their own."""
+        return self.exclude(application__client_id=SCRIPT_CLIENT)
 
     def revoke(self) -> int:
         """Revokes these with every code and token issued for them."""
@@ -138,6 +159,32 @@ class Authorization(models.Model):
 
     def __str__(self) -> str:
         return f"{self.application} for {self.membership}"
+
+
+class ScriptToken(models.Model):
+    """A token for scripts: names an authorization of SCRIPT_CLIENT, whose single access token lasts as long as it."""
+
+    class EndedBy(models.TextChoices):
+        OPERATOR = "", "Ended by an operator"
+        MEMBER = "member", "Ended by whoever made it"
+        OWNER = "owner", "Ended by an owner of the organization"
+        ORGANIZATION = "organization", "The organization forbade tokens for scripts"
+
+    authorization = models.OneToOneField(
+        Authorization, models.CASCADE, primary_key=True, related_name="script_token", editable=False
+    )
+    name = ProseField(max_length=MAX_NAME)
+    reminded_at = models.DateTimeField(
+        null=True, editable=False, help_text="When whoever made it was told that it ends soon."
+    )
+    ended_by = models.CharField(max_length=12, choices=EndedBy, blank=True, default="", editable=False)
+
+    class Meta:
+        verbose_name = "token for scripts"
+        verbose_name_plural = "tokens for scripts"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Grant(AbstractGrant):

@@ -19,7 +19,8 @@ def security_scheme(server: str) -> dict[str, Any]:
     """The security scheme, with the endpoints of the installation at `server`."""
     return {
         "type": "oauth2",
-        "description": "Authorization code with PKCE: sign in, choose an organization and grant scopes.",
+        "description": "Authorization code with PKCE: sign in, choose an organization and grant scopes. Scripts and "
+        "build pipelines send a token that a member makes at `/account/tokens/` in the same way.",
         "flows": {
             "authorizationCode": {
                 "authorizationUrl": f"{server}{PREFIX}authorize",

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from apps.oauthmcp.models import DOCS_CLIENT, AccessToken, Application, Authorization, Grant, RefreshToken
+from apps.oauthmcp.models import BUILT_IN, AccessToken, Application, Authorization, Grant, RefreshToken
 
 BATCH = 500  # rows a transaction: others wait for their locks, and SQLite for the whole of it
 DAY = timedelta(days=1)
@@ -37,7 +37,7 @@ def never_authorized() -> QuerySet[Application]:
     """A client whose id vanishes breaks it for all its users, so `authorized_at` alone is not believed."""
     clients = Application.objects.filter(
         authorized_at=None, registration_source=Application.RegistrationSource.DCR
-    ).exclude(client_id=DOCS_CLIENT)
+    ).exclude(client_id__in=BUILT_IN)
     has_codes = Exists(Grant.objects.filter(application=OuterRef("pk")))
     has_authorizations = Exists(Authorization.objects.filter(application=OuterRef("pk")))
     return clients.exclude(has_codes).exclude(has_authorizations)

@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from apps.net.encryption import hash_of
 from apps.oauthmcp.parameters import canonical_resource
+from apps.oauthmcp.script_tokens.format import is_script_token
 from apps.oauthmcp.uses import PRECISION, uses
 from apps.orgs.callers import SCOPES, Caller, Viewer
 from apps.orgs.scope import OrgScope, in_utc
 
-# The format of server.new_access_token. Anything else costs no query.
+# The format of server.new_access_token. Anything else that is no token for scripts either costs no query.
 ACCESS_TOKEN = re.compile(r"porthole_at_[A-Za-z0-9_-]{43}")
 # SQL, because every call begins with this, and the ORM takes about ten times as long. The conditions are those of
 # AuthorizationQuerySet.active(), and the token's own. A database compares JSON as it keeps it, so both agree on `=`.
@@ -35,7 +36,7 @@ AND u.is_active AND (u.password_changed_at IS NULL OR u.password_changed_at <= z
 
 def authenticate_access_token(token: str) -> Caller | None:
     """The caller of a valid access token; None where it is unknown, expired or revoked."""
-    if not ACCESS_TOKEN.fullmatch(token):
+    if not (ACCESS_TOKEN.fullmatch(token) or is_script_token(token)):
         return None
     row = _look_up(token)
     if row is None:

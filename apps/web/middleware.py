@@ -138,6 +138,5 @@ def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> No
         "durationMs": round((time.perf_counter() - started) * 1000, 1),
         "client": request.client_address[:45],  # type: ignore[attr-defined]
     }
-    if organization := getattr(request, "organization_id", None):
-        fields["organization"] = organization
+    fields |= getattr(request, "caller_fields", {})
     access_log.info("%s %s %s", request.method, fields["path"], response.status_code, extra={"fields": fields})

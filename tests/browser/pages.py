@@ -1,8 +1,8 @@
 """Every page there is. What holds for all of them is in test_every_page.py.
 
 A new page, or an old one that can look different, is one more entry in PAGES: a name (of its pictures), a heading
-that tells that the browser is there, and a function that brings it there. Such functions are in ways.py: they have the
-rows of acme, make those that they need besides, and end with the page open.
+that tells that the browser is there, and a function that brings it there. Such functions are in ways.py and tokens.py:
+they have the rows of acme, make those that they need besides, and end with the page open.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.accounts.visitors import person
-from tests.browser import ways
+from tests.browser import tokens, ways
 from tests.browser.conftest import Visit
 from tests.oauthmcp.authorizing import PATH as AUTHORIZE
 
@@ -110,6 +110,12 @@ PAGES = [
     Page("clients", "Connected apps", ways.connected),
     Page("clients-none", "Connected apps", ways.signed_in_at("/account/clients/")),
     Page("clients-disconnected", "Connected apps", ways.disconnected),
+    Page("tokens", "Tokens for scripts", tokens.several),
+    Page("tokens-none", "Tokens for scripts", ways.signed_in_at(tokens.LIST)),
+    Page("tokens-organization", "Tokens of", tokens.everybodys),
+    Page("token-new", "Make a token", ways.signed_in_at(f"{tokens.LIST}new/")),
+    Page("token-new-wrong", "Make a token", tokens.refused, status=400),
+    Page("token-made", "Your new token", tokens.made),
     Page("error-400", "Porthole did not understand this request", ways.under_another_host, status=400),
     Page("error-403", "This is not allowed", ways.old_form, status=403),
     Page("error-404", "There is nothing at this address", ways.at("/nothing"), status=404),

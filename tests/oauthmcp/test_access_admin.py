@@ -82,7 +82,9 @@ def test_the_menu_has_a_section_for_access_and_nothing_that_is_never_issued(oper
     section = next(app for app in page.context["app_list"] if app["app_label"] == "oauthmcp")
     assert section["name"] == "Access"
     names = [str(model["name"]) for model in section["models"]]
-    assert names == ["Access tokens", "Authorization codes", "Authorizations", "Clients", "Refresh tokens"]
+    assert names == [
+        "Access tokens", "Authorization codes", "Authorizations", "Clients", "Refresh tokens", "Tokens for scripts",
+    ]  # fmt: skip
     assert operator.get(list_of(IDToken)).status_code == 403
     assert not any("device" in model._meta.model_name for model in admin.site._registry)
 

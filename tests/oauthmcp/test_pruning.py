@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.net.encryption import hash_of
 from apps.oauthmcp import pruning
 from apps.oauthmcp.models import (
-    DOCS_CLIENT,
+    BUILT_IN,
     AccessToken,
     Application,
     Authorization,
@@ -147,10 +147,10 @@ def test_only_clients_that_nobody_ever_let_in_are_forgotten(member: Membership) 
     with_code, with_authorization = registered(400), registered(400)  # should `authorized_at` ever be wrong
     make_code(with_code, member)
     make_authorization(with_authorization, member)
-    docs = Application.objects.get(client_id=DOCS_CLIENT)
-    Application.objects.filter(pk=docs.pk).update(created=ago(days=400), registration_source="dcr")
+    ours = Application.objects.filter(client_id__in=BUILT_IN)
+    ours.update(created=ago(days=400), registration_source="dcr", authorized_at=None)
     assert clear() == {"clients that were never authorized": 1}
-    assert set(Application.objects.all()) == {*kept, with_code, with_authorization, docs}
+    assert set(Application.objects.all()) == {*kept, with_code, with_authorization, *ours}
 
 
 def test_a_client_outlives_its_last_authorization(client: Application, member: Membership) -> None:

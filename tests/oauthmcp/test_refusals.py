@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
-from apps.oauthmcp.models import AccessToken, Application, Authorization, Grant, RefreshToken
+from apps.oauthmcp.models import BUILT_IN, AccessToken, Application, Authorization, Grant, RefreshToken
 from apps.orgs.models import Membership
 from tests.accounts.visitors import visitor
 from tests.factories import Fill
@@ -261,7 +261,7 @@ def leave(membership: Membership) -> None:
 
 
 def forget_client(membership: Membership) -> None:
-    Application.objects.all().delete()
+    Application.objects.exclude(client_id__in=BUILT_IN).delete()
 
 
 def revoke(membership: Membership) -> None:

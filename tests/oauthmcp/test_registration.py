@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.net.encryption import hash_of
-from apps.oauthmcp.models import DOCS_CLIENT, Application
+from apps.oauthmcp.models import BUILT_IN, Application
 from apps.orgs.callers import SCOPES
 from tests.factories import Fill
 from tests.oauthmcp.grants import VERIFIER, make_code, make_member
@@ -43,7 +43,7 @@ def refusal(body: Any, **how: Any) -> str:
     assert answer.status_code == 400, answer.content
     assert answer["Cache-Control"] == "no-store"
     assert set(answer.json()) == {"error", "error_description"}
-    assert not Application.objects.exclude(client_id=DOCS_CLIENT).exists()
+    assert not Application.objects.exclude(client_id__in=BUILT_IN).exists()
     return "{error}: {error_description}".format(**answer.json())
 
 
@@ -183,7 +183,7 @@ def test_ten_long_redirect_uris_of_which_some_are_the_same() -> None:
 
 def test_a_name_has_at_most_100_characters() -> None:
     assert register(client_name="é" * 100)["client_name"] == "é" * 100
-    Application.objects.exclude(client_id=DOCS_CLIENT).delete()
+    Application.objects.exclude(client_id__in=BUILT_IN).delete()
     assert "client_name" in refusal({"redirect_uris": [URI], "client_name": "é" * 101})
 
 

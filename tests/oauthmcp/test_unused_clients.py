@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from apps.oauthmcp import unused_clients
-from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization
+from apps.oauthmcp.models import BUILT_IN, Application, Authorization
 from apps.oauthmcp.unused_clients import CHECK_EVERY_N, origin_of
 from tests.accounts.visitors import visitor
 from tests.factories import Fill
@@ -56,7 +56,7 @@ def make_old(name: str, hours: float, **fields: Any) -> None:
 
 
 def names() -> set[str]:
-    return set(Application.objects.exclude(client_id=DOCS_CLIENT).values_list("name", flat=True))
+    return set(Application.objects.exclude(client_id__in=BUILT_IN).values_list("name", flat=True))
 
 
 def test_registering_is_one_statement_and_three_looks_once_in_a_while(
@@ -179,7 +179,7 @@ def test_below_the_bound_none_goes() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_clients_in_use_ours_and_an_operators_stay(acme: Fill) -> None:
-    Application.objects.filter(client_id=DOCS_CLIENT).update(created=timezone.now() - timedelta(days=900))
+    Application.objects.filter(client_id__in=BUILT_IN).update(created=timezone.now() - timedelta(days=900))
     for number in range(5):
         make_old(f"operator's {number}", 1000, registration_source="manual")
         make_old(f"used {number}", 1000, authorized_at=timezone.now())
@@ -190,7 +190,7 @@ def test_clients_in_use_ours_and_an_operators_stay(acme: Fill) -> None:
     register("new")
     assert len(names()) == 5 + 5 + 3
     assert {"unused 2", "unused 3", "new"} <= names()
-    assert Application.objects.filter(client_id=DOCS_CLIENT).exists()
+    assert Application.objects.filter(client_id__in=BUILT_IN).count() == 2
     assert Authorization.objects.count() == 1
 
 

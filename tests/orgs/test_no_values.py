@@ -177,6 +177,8 @@ ALLOWED = {
     "oauthmcp.Application.post_logout_redirect_uris": NEVER_FILLED,
     "oauthmcp.Authorization.id": AN_ID,
     "oauthmcp.Authorization.scope": SCOPES,
+    "oauthmcp.ScriptToken.name": "what its owner calls it",
+    "oauthmcp.ScriptToken.ended_by": WORD,
     "oauthmcp.Grant.code": HASHED,
     "oauthmcp.Grant.code_challenge": "the client's SHA-256 of what it keeps to itself",
     "oauthmcp.Grant.code_challenge_method": WORD,

@@ -1,11 +1,15 @@
 """Organizations with their quotas, default connection and members."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
+from django.apps import apps
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.accounts.admin.people import MembersInline, NewMemberInline
@@ -43,6 +47,17 @@ class OrganizationForm(forms.ModelForm):
         if "default_connection" in self.fields:
             own = SourceConnection.objects.filter(organization=self.instance).order_by("sort_key", "id")
             self.fields["default_connection"].queryset = own  # type: ignore[attr-defined]
+        if "allows_script_tokens" in self.fields:
+            self.fields["allows_script_tokens"].help_text = _what_forbidding_ends(self.instance)
+
+
+def _what_forbidding_ends(organization: Organization) -> SafeString:
+    # By its name: accounts and oauthmcp know nothing of each other, but operators forbid tokens on this page.
+    tokens = apps.get_model("oauthmcp.Authorization")._default_manager.not_ended()
+    number = tokens.filter(membership__organization=organization.pk, script_token__isnull=False).count()
+    address = f"{reverse('admin:oauthmcp_scripttoken_changelist')}?{urlencode({'organization': organization.slug})}"
+    words = 'Whether members may make tokens for scripts. Without the tick, <a href="{}">{}</a> at once and for good.'
+    return format_html(words, address, "1 token ends" if number == 1 else f"{number} tokens end")
 
 
 @admin.register(Organization)
@@ -55,7 +70,7 @@ class OrganizationAdmin(ListAdmin):
     readonly_fields = ("related", "id", "created_at", "synced_at")
     new = ((None, {"fields": ("slug", "name")}),)
     fieldsets = (
-        (None, {"fields": ("name", "slug", "plan", "default_connection", "related")}),
+        (None, {"fields": ("name", "slug", "plan", "default_connection", "allows_script_tokens", "related")}),
         ("Quotas", {"fields": ("project_limit", "app_limit", "domain_limit", "preview_limit")}),
         ("Record", {"fields": ("id", "created_at", "synced_at")}),
     )

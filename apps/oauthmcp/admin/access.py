@@ -27,6 +27,7 @@ HELP_TEXTS = {
     "state": "A revoked authorization stays revoked; the user can authorize the client again.",
     "redeemed": "A code is valid once, for 60 seconds.",
     "registered": "Most clients register dynamically; their names are not verified.",
+    "reminded_at": "Its user gets one mail, a week before it expires.",
     "rotated": "Each use rotates a refresh token; the old one stays valid for 30 seconds.",
     "resource": "The resource indicator (RFC 8707): the token is not valid at another one.",
 }
@@ -38,6 +39,7 @@ LABELS = {
     "expires_at": "Expires",
     "last_used_at": "Last used",
     "membership": "Membership",
+    "reminded_at": "Reminded",
     "resource": "Resource",
     "revoked_at": "Revoked",
     "scope": "Scopes",

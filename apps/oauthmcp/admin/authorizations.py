@@ -71,16 +71,7 @@ class AuthorizationAdmin(RevokeActionMixin, AccessAdmin):
 
     @admin.display(description="State")
     def state(self, authorization: Authorization) -> str:
-        user = authorization.membership.user
-        if authorization.revoked_at:
-            return "Revoked"
-        if authorization.expires_at <= timezone.now():
-            return "Expired"
-        if not user.is_active:
-            return "Locked: the user is inactive"
-        if user.password_changed_at and user.password_changed_at > authorization.created:
-            return "Expired: the password was changed"
-        return "Active"
+        return state_of(authorization)
 
     @admin.action(description="Revoke access", permissions=["revoke"])
     def revoke_access(self, request: HttpRequest, chosen: AuthorizationQuerySet) -> None:
@@ -90,3 +81,16 @@ class AuthorizationAdmin(RevokeActionMixin, AccessAdmin):
         log_revoked(request, rows, "Revoked access.")
         many = "authorization" if number == 1 else "authorizations"
         self.message_user(request, f"Revoked {number} {many}.", messages.SUCCESS if number else messages.WARNING)
+
+
+def state_of(authorization: Authorization) -> str:
+    user = authorization.membership.user
+    if authorization.revoked_at:
+        return "Revoked"
+    if authorization.expires_at <= timezone.now():
+        return "Expired"
+    if not user.is_active:
+        return "Locked: the user is inactive"
+    if user.password_changed_at and user.password_changed_at > authorization.created:
+        return "Expired: the password was changed"
+    return "Active"

@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, log_revoked
-from apps.oauthmcp.models import DOCS_CLIENT, Application, Authorization
+from apps.oauthmcp.models import BUILT_IN, SCRIPT_CLIENT, Application, Authorization
 from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.parts import first_keys, only
 
@@ -74,8 +74,8 @@ class ApplicationAdmin(RevokeActionMixin, AccessAdmin):
         return only(request, queryset, known + first_keys(queryset.filter(name__icontains=term), self.ordering)), False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        if obj is not None and obj.client_id == DOCS_CLIENT:
-            return False  # the API reference signs in with it
+        if obj is not None and obj.client_id in BUILT_IN:
+            return False
         return ModelAdmin.has_delete_permission(self, request, obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -84,7 +84,10 @@ class ApplicationAdmin(RevokeActionMixin, AccessAdmin):
     @admin.action(description="Revoke access", permissions=["revoke"])
     def revoke_access(self, request: HttpRequest, chosen: QuerySet[Application]) -> None:
         """Revokes all authorizations of the chosen clients. They stay registered, and may be authorized again."""
-        clients = list(chosen)
+        clients = list(chosen.exclude(client_id=SCRIPT_CLIENT))
+        if chosen.filter(client_id=SCRIPT_CLIENT).exists():
+            words = "Tokens for scripts are not revoked all at once: choose some of them in their own list."
+            self.message_user(request, words, messages.WARNING)
         number = Authorization.objects.filter(application__in=clients).revoke()
         log_revoked(request, clients, "Revoked all authorizations.")
         many = "authorization" if number == 1 else "authorizations"

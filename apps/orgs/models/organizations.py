@@ -18,7 +18,7 @@ SLUG = RegexValidator(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z", "Use lowercase
 class Organization(Named):
     """What one token sees: everything else carries this row's id."""
 
-    uncounted = frozenset({"synced_at"})
+    uncounted = frozenset({"synced_at", "allows_script_tokens"})
     owner_column = "id"
     outlived_by_its_owner = False
 
@@ -35,6 +35,9 @@ class Organization(Named):
     preview_limit = models.PositiveIntegerField(null=True, blank=True)
     default_connection = models.ForeignKey(
         "orgs.SourceConnection", models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    allows_script_tokens = models.BooleanField(
+        "tokens for scripts", default=True, db_default=True, help_text="Whether members may make tokens for scripts."
     )
 
     class Meta:

@@ -1,0 +1,1 @@
+"""What templates of other applications ask of this one."""
