@@ -1,0 +1,1 @@
+"""What templates of other apps show of this one."""
