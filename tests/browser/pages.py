@@ -41,6 +41,7 @@ PAGES = [
     Page("sign-in-admin", "Sign in", ways.at("/admin/")),
     Page("sign-in-for-an-app", "Sign in", ways.sign_in_for_an_app),
     Page("sign-in-code-for-an-app", "Your code", ways.code_for_an_app),
+    Page("not-an-operator", "This part is for operators", ways.signed_in_at("/admin/"), status=403),
     Page("sign-in-code", "Your code", ways.asked_for_a_code),
     Page("sign-in-code-wrong", "Your code", ways.with_form(ways.asked_for_a_code, code="000000")),
     Page("sign-in-switched-off", "This account is switched off", ways.switched_off),
