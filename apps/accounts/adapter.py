@@ -36,6 +36,12 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_ajax(self, request: HttpRequest) -> bool:
         return False  # these are pages: nobody is answered with JSON
 
+    def is_safe_url(self, url: str | None) -> bool:
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:  # such as //[, which it cannot take apart
+            return False
+
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_of(request)
 

@@ -1,5 +1,6 @@
 """The forms of the sign-in pages: allauth's, with our words, and the one of invitations."""
 
+from collections.abc import Container
 from typing import Any
 
 from allauth.account import forms as account
@@ -37,6 +38,20 @@ class LabelledFormMixin(forms.Form):
                 field.widget.attrs["autocomplete"] = self.autocomplete[name]
             if name == "code":
                 field.widget.attrs |= {"inputmode": "numeric", "autocapitalize": "none", "spellcheck": "false"}
+        self._focus(())
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        self._focus(self.errors)
+
+    def _focus(self, errors: Container[str]) -> None:
+        """On the first field that is wrong, else on the first: a page with a form is there to be filled in."""
+        visible = [name for name, field in self.fields.items() if not field.widget.is_hidden]
+        wrong = [name for name in visible if name in errors]
+        for name in visible:
+            self.fields[name].widget.attrs.pop("autofocus", None)
+        for name in (wrong or visible)[:1]:
+            self.fields[name].widget.attrs["autofocus"] = True
 
 
 class LoginForm(LabelledFormMixin, account.LoginForm):

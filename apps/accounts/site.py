@@ -7,7 +7,9 @@ from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
 
 from apps.accounts.adapter import has_second_factor
 from apps.orgs.models import Organization
@@ -30,7 +32,10 @@ class OperatorsSite(AdminSite):
         """Every page of the admin asks this first; where it is not so, `login` says what is missing."""
         return super().has_permission(request) and not _lacks_second_factor(request)
 
+    @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if request.user.is_authenticated and not request.user.is_staff:
+            return render(request, "account/not_an_operator.html", status=403)
         response: HttpResponse = secure_admin_login(self._enter)(request)
         return response
 

@@ -17,10 +17,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.oauthmcp.consent import SCOPE_DESCRIPTIONS
 from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
+from apps.oauthmcp.redirects import Kind, recipient_of
 from apps.orgs.models import User
 
 PER_PAGE = 50
-RECENT = timedelta(minutes=10)  # last_used_at is accurate to five minutes
+RECENT = timedelta(minutes=2)  # last_used_at is accurate to one
+MAX_TARGETS = 3  # told of a client that was let in before it was kept which it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +38,32 @@ class ConnectedClient:
         ]
 
     @property
-    def last_used(self) -> str:
+    def sent_back_to(self) -> str:
+        """In words; of an old authorization all that it may have been, or the first of them."""
+        recipients = [recipient_of(uri) for uri in self.authorization.redirect_uris]
+        told = list(dict.fromkeys(_in_words(*recipient) for recipient in recipients if recipient))
+        more = ["others"] if len(told) > MAX_TARGETS else []
+        return " or ".join(told[:MAX_TARGETS] + more)
+
+    @property
+    def used_ago(self) -> str:
         time = self.authorization.last_used_at
         if time is None:
-            return "Never used."
-        if timezone.now() - time < RECENT:
-            return "Used just now."
-        return f"Last used {timesince(time, depth=1)} ago."
+            return ""
+        return "just now" if timezone.now() - time < RECENT else f"{timesince(time, depth=1)} ago"
 
     @property
     def lasts_while_used(self) -> bool:
         return "refresh_token" in self.authorization.application.grant_types
+
+
+def _in_words(kind: Kind, target: str) -> str:
+    match kind:
+        case Kind.LOOPBACK:
+            return "a program on your computer"
+        case Kind.PRIVATE:
+            return f"an app on your device ({target})"
+    return target
 
 
 @require_safe

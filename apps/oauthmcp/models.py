@@ -147,9 +147,13 @@ class Authorization(models.Model):
     application = models.ForeignKey(Application, models.CASCADE, related_name="authorizations", verbose_name="client")
     membership = models.ForeignKey(Membership, models.CASCADE, related_name="authorizations")
     scope = models.CharField(max_length=200)
+    redirect_uri = models.TextField(
+        blank=True, default="", db_default="", editable=False,
+        help_text="Where its code was sent. Empty: it is older than this column.",
+    )  # fmt: skip
     created = models.DateTimeField(default=timezone.now, editable=False)
     expires_at = models.DateTimeField(help_text="Extended by each refresh.")
-    last_used_at = models.DateTimeField(null=True, editable=False, help_text="Accurate to five minutes.")
+    last_used_at = models.DateTimeField(null=True, editable=False, help_text="Accurate to a minute.")
     revoked_at = models.DateTimeField(null=True, editable=False)
 
     objects = AuthorizationQuerySet.as_manager()
@@ -159,6 +163,11 @@ class Authorization(models.Model):
 
     def __str__(self) -> str:
         return f"{self.application} for {self.membership}"
+
+    @property
+    def redirect_uris(self) -> list[str]:
+        """Where its code was sent; of an old one wherever it may have been."""
+        return [self.redirect_uri] if self.redirect_uri else self.application.allowed_redirect_uris
 
 
 class ScriptToken(models.Model):

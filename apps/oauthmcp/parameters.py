@@ -20,9 +20,9 @@ MAX_NUMBER = 50
 Parameters = list[tuple[str, str]]
 
 
-def of_query(request: HttpRequest) -> Parameters:
+def of_query(query: str) -> Parameters:
     """Raises OAuthError."""
-    return _checked(_decoded(request.META.get("QUERY_STRING", ""), MAX_QUERY, "query"))
+    return _checked(_decoded(query, MAX_QUERY, "query"))
 
 
 def of_body(request: HttpRequest) -> Parameters:

@@ -71,6 +71,29 @@ def target_of(uri: str) -> str:
     return f"{parts.scheme}://" if kind is Kind.PRIVATE else parts.netloc.lower()
 
 
+def recipient_of(uri: str) -> tuple[Kind, str] | None:
+    """Who gets what is sent there: on the user's own machine the port tells nothing. None where it is not allowed."""
+    try:
+        kind = kind_of(uri)
+    except NotAllowed:  # what was registered may not be allowed any more
+        return None
+    return kind, "" if kind is Kind.LOOPBACK else target_of(uri)
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """A web target in two: what whoever owns it may put in front, and the end, which tells whose it is.
+
+    The end is what is sold as one name, as far as that shows: two labels, or three as in `example.co.uk`.
+    """
+    host = target.partition(":")[0]
+    labels = host.split(".")
+    if target.startswith("[") or NUMERIC_ENDING.fullmatch(host):
+        return "", target
+    size = 3 if len(labels) > 2 and len(labels[-1]) == 2 and len(labels[-2]) <= 3 else 2
+    front = "".join(f"{label}." for label in labels[:-size])
+    return front, target[len(front) :]
+
+
 def form_action_of(uri: str) -> str:
     """What a Content-Security-Policy must name, so that a browser follows a form's redirect to an allowed URI."""
     kind, parts = kind_of(uri), urlsplit(uri)

@@ -5,8 +5,9 @@ Anybody registers any https address. If each of them got a redirect, our host wo
 
 from django.contrib.auth.models import AnonymousUser
 
-from apps.oauthmcp.models import DOCS_CLIENT, Authorization, Grant
-from apps.oauthmcp.redirects import Kind, kind_of, target_of
+from apps.oauthmcp.client_history import has_authorized
+from apps.oauthmcp.models import DOCS_CLIENT, Application
+from apps.oauthmcp.redirects import Kind, kind_of
 from apps.orgs.models import User
 
 
@@ -18,20 +19,5 @@ def may_redirect(user: User | AnonymousUser, client_id: str, redirect_uri: str) 
 
 
 def _has_let_in(user: User, client_id: str, redirect_uri: str) -> bool:
-    """Not revoked since. An authorization does not tell which redirect URI it was for, where a client has several."""
-    authorizations = Authorization.objects.filter(membership__user=user, application__client_id=client_id)
-    authorization = authorizations.filter(revoked_at=None).select_related("application").first()
-    if authorization is None:
-        return False
-    target = target_of(redirect_uri)
-    if all(_is_at(uri, target) for uri in authorization.application.allowed_redirect_uris):
-        return True
-    codes = Grant.objects.filter(user=user, application__client_id=client_id, redeemed_at__isnull=False)
-    return any(_is_at(uri, target) for uri in codes.values_list("redirect_uri", flat=True).distinct())
-
-
-def _is_at(uri: str, target: str) -> bool:
-    try:
-        return target_of(uri) == target
-    except ValueError:  # what was registered may not be allowed any more
-        return False
+    client = Application.objects.filter(client_id=client_id).first()
+    return client is not None and has_authorized(user, client, redirect_uri)

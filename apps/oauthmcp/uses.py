@@ -15,7 +15,7 @@ from apps.oauthmcp.models import Authorization
 
 log = logging.getLogger("porthole.uses")
 
-PRECISION = timedelta(minutes=5)  # any finer, and most reads would be writes too
+PRECISION = timedelta(minutes=1)  # any finer, and most reads would be writes too
 MAX_PENDING = 10_000  # what is beyond is noted at its next call
 BATCH = 200  # authorizations in one statement
 PAUSE = 0.5  # seconds from a first note to the statement, which takes others' along

@@ -235,6 +235,7 @@ def _create_authorization(request: Request, scope: str, expires_at: datetime) ->
         application=request.client,
         membership=request.grant.membership,
         scope=scope,
+        redirect_uri=request.grant.redirect_uri,
         # When consent was given: a password that is changed meanwhile still ends it.
         created=request.grant.created,
         expires_at=expires_at,

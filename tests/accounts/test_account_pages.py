@@ -1,5 +1,6 @@
 """What all pages under /account/ have in common: nothing from elsewhere, nothing inline, nothing kept."""
 
+import re
 from typing import Any
 
 import pytest
@@ -92,8 +93,6 @@ def test_the_pages_are_ours_quiet_and_not_kept() -> None:
 
 
 def test_every_field_has_a_label_and_errors_are_announced() -> None:
-    import re
-
     for name, answer in every_page().items():
         page = answer.content.decode()
         labelled = set(re.findall(r'<label[^>]* for="(\w+)"', page))
@@ -107,6 +106,15 @@ def test_every_field_has_a_label_and_errors_are_announced() -> None:
         if "error" in name:
             assert 'role="alert"' in page, name
             assert 'aria-invalid="true"' in page, name
+
+
+def test_the_first_field_has_the_focus_or_the_first_that_is_wrong() -> None:
+    for name, answer in every_page().items():
+        fields = re.findall(r"<input[^>]*>", answer.content.decode())
+        fields = [tag for tag in fields if 'type="hidden"' not in tag and " hidden" not in tag]
+        wrong = [tag for tag in fields if 'aria-invalid="true"' in tag]
+        focused = [tag for tag in fields if " autofocus" in tag]
+        assert focused == (wrong or fields)[:1], name
 
 
 def test_every_address_is_looked_at_here() -> None:

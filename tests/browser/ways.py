@@ -216,6 +216,18 @@ def nothing_ticked(visit: Visit) -> None:
     visit.follow("[value=allow]")
 
 
+def sign_in_for_an_app(visit: Visit) -> None:
+    app = make_client(
+        f"An app that calls itself {LONG_WORD}", redirect_uris=f"https://{'long.' * 20}app.example/callback"
+    )
+    visit.open(f"{AUTHORIZE}?{urlencode(wanted(app, redirect_uri=app.redirect_uris))}")
+
+
+def code_for_an_app(visit: Visit) -> None:
+    careful(visit)
+    with_form(sign_in_for_an_app, login=ADA, password=PASSWORD)(visit)
+
+
 def answered_already(visit: Visit) -> None:
     """Somebody denies, comes back to the page, and allows."""
     asked_by_an_app()(visit)

@@ -163,18 +163,18 @@ def test_the_check_finds_the_token_by_an_index(opened: Api) -> None:
     assert "SCAN" not in plan
 
 
-def test_a_use_is_noted_at_the_first_call_and_then_every_five_minutes(
+def test_a_use_is_noted_at_the_first_call_and_then_every_minute(
     opened: Api, authorization: Authorization, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
     Authorization.objects.update(last_used_at=None)
     noted = []
-    for minutes in (0, 1, 4, 6, 7):
-        monkeypatch.setattr("django.utils.timezone.now", lambda at=now + timedelta(minutes=minutes): at)
+    for seconds in (0, 20, 59, 61, 90):
+        monkeypatch.setattr("django.utils.timezone.now", lambda at=now + timedelta(seconds=seconds): at)
         opened("get_account")
         assert uses.write()
         noted.append(Authorization.objects.values_list("last_used_at", flat=True).get())
-    later = now + timedelta(minutes=6)
+    later = now + timedelta(seconds=61)
     assert noted == [now, now, now, later, later]
 
 

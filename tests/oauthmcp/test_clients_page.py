@@ -46,33 +46,51 @@ def test_the_page_says_who_sees_what_since_when_and_until_when(ada: Membership) 
     )
     page = page_of(ada)
     assert "Deploy assistant" in page
-    assert "May look at Acme :" in page
+    assert "May look at Acme" in page
+    assert "Sent back to a program on your computer" in page
     for scope, (title, _sentence) in SCOPE_DESCRIPTIONS.items():
         assert (title in page) == (scope in ("apps:read", "docs:read"))
-    assert f"Connected on {now - timedelta(days=90):%-d %B %Y}." in page
-    assert f"Unless it is used, its access ends on {authorization.expires_at:%-d %B %Y}." in page
+    assert f"Let in {now - timedelta(days=90):%-d %B %Y, %H:%M} UTC" in page
+    assert f"Ends {authorization.expires_at:%-d %B %Y}, unless it is used" in page
 
 
 @pytest.mark.parametrize(
     ("ago", "words"),
     [
-        (None, "Never used."),
-        (timedelta(minutes=4), "Used just now."),
-        (timedelta(hours=3, minutes=7), "Last used 3 hours ago."),
-        (timedelta(days=12), "Last used 1 week ago."),
+        (None, "Never"),
+        (timedelta(minutes=1), "{:%-d %B %Y, %H:%M} UTC (just now)"),
+        (timedelta(hours=3, minutes=7), "{:%-d %B %Y, %H:%M} UTC (3 hours ago)"),
+        (timedelta(days=12), "{:%-d %B %Y, %H:%M} UTC (1 week ago)"),
     ],
 )
 def test_the_page_says_when_a_client_was_last_used(ada: Membership, ago: timedelta | None, words: str) -> None:
-    make_authorization(make_client(), ada, last_used_at=ago and timezone.now() - ago)
-    assert words in page_of(ada)
+    used = ago and timezone.now() - ago
+    make_authorization(make_client(), ada, last_used_at=used)
+    assert f"Last used {words.format(used)}" in page_of(ada)
+
+
+@pytest.mark.parametrize(
+    ("used", "registered", "words"),
+    [
+        ("https://app.example/cb", "https://app.example/cb https://other.example/cb", "app.example May"),
+        ("http://[::1]:4711/cb", "http://[::1]/cb https://other.example/cb", "a program on your computer May"),
+        ("cursor://x/cb", "cursor://x/cb", "an app on your device (cursor://) May"),
+        ("", "https://app.example/cb https://app.example/more", "app.example May"),
+        ("", "https://app.example/cb http://127.0.0.1/cb", "app.example or a program on your computer May"),
+        ("", " ".join(f"https://{n}.example/cb" for n in "abcd"), "a.example or b.example or c.example or others May"),
+    ],
+)
+def test_the_page_says_where_a_client_was_sent_back_to(ada: Membership, used: str, registered: str, words: str) -> None:
+    make_authorization(make_client(redirect_uris=registered), ada, redirect_uri=used)
+    assert f"Sent back to {words}" in page_of(ada)
 
 
 def test_a_client_that_cannot_stay_is_said_to_end_whether_it_is_used_or_not(ada: Membership) -> None:
     client = make_client(metadata={"grant_types": ["authorization_code"]})
     authorization = make_authorization(client, ada, expires_at=timezone.now() + timedelta(hours=1))
     page = page_of(ada)
-    assert f"Its access ends on {authorization.expires_at:%-d %B %Y, %H:%M} UTC." in page
-    assert "Unless" not in page
+    assert f"Ends {authorization.expires_at:%-d %B %Y, %H:%M} UTC" in page
+    assert "unless" not in page
 
 
 def test_without_clients_the_page_says_what_it_is_for_and_how_to_connect_one(ada: Membership, settings: Any) -> None:

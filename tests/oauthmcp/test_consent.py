@@ -22,6 +22,7 @@ from tests.oauthmcp.authorizing import PATH, ask, came_back, decide, handle_of
 from tests.oauthmcp.grants import make_client, make_member
 
 pytestmark = pytest.mark.django_db
+WARNING = "Do you know its address?"
 
 
 @pytest.fixture
@@ -49,28 +50,29 @@ def later(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
 def test_the_page_names_the_app_the_person_the_organization_and_where_it_leads(browser: Client) -> None:
     client = make_client("Weather vane", redirect_uris="https://vane.example/cb")
     text = said(ask(browser, client, redirect_uri="https://vane.example/cb"))
-    for words in ("Weather vane", "Nobody has checked it", "vane.example", "ada@example.com", "Acme", "only look"):
+    for words in ("Weather vane", "Nobody has checked", "vane.example", "ada@example.com", "Acme", "only look"):
         assert words in text
-    assert "runs on this computer" not in text
+    assert "on this computer" not in text
 
 
 @pytest.mark.spec("RFC 8252 §8.6")
 @pytest.mark.parametrize(
     ("uri", "target", "warning"),
     [
-        ("http://127.0.0.1:8123/cb", "127.0.0.1:8123", "The app runs on this computer"),
-        ("http://localhost:8123/cb", "localhost:8123", "The app runs on this computer"),
-        ("http://[::1]:8123/cb", "[::1]:8123", "The app runs on this computer"),
-        ("cursor://anysphere.cursor-retrieval/cb", "cursor://", "The app is on this device"),
-        ("com.example.app:/cb", "com.example.app://", "The app is on this device"),
+        ("http://127.0.0.1:8123/cb", "127.0.0.1:8123", "A program on this computer"),
+        ("http://localhost:8123/cb", "localhost:8123", "A program on this computer"),
+        ("http://[::1]:8123/cb", "[::1]:8123", "A program on this computer"),
+        ("cursor://anysphere.cursor-retrieval/cb", "cursor://", "An app on this device"),
+        ("com.example.app:/cb", "com.example.app://", "An app on this device"),
     ],
 )
-def test_an_app_on_the_persons_own_machine_comes_with_a_warning(
+def test_an_app_on_the_persons_own_machine_comes_with_a_quiet_word(
     browser: Client, uri: str, target: str, warning: str
 ) -> None:
     text = said(ask(browser, make_client(redirect_uris=uri), redirect_uri=uri))
     assert target in text
     assert warning in text
+    assert WARNING not in text
 
 
 def test_every_scope_has_a_sentence() -> None:
@@ -357,7 +359,7 @@ def test_the_number_of_organizations_costs_no_query(browser: Client, acme: Fill)
         make_member(Organization.objects.create(slug=f"more-{number}", name=f"More {number}"))
     with CaptureQueriesContext(connection) as many:
         page = ask(browser, client)
-    assert len(many) == len(few) <= 7
+    assert len(many) == len(few) <= 8
     with CaptureQueriesContext(connection) as deciding:
         came_back(decide(browser, page, organization=str(page.context["memberships"][7].pk)))
     assert len(deciding) <= 12

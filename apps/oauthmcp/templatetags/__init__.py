@@ -1,1 +1,1 @@
-"""What templates of other applications ask of this one."""
+"""What templates of other applications show of this one."""
