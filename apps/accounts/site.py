@@ -8,6 +8,7 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 
 from apps.accounts.adapter import has_second_factor
 from apps.orgs.models import Organization
@@ -23,7 +24,7 @@ class Autocomplete(AutocompleteJsonView):
 class OperatorsSite(AdminSite):
     site_header = "Porthole operators"
     site_title = "Porthole operators"
-    index_title = "Organizations"
+    index_title = "Overview"
     empty_value_display = "–"
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -39,6 +40,16 @@ class OperatorsSite(AdminSite):
         if _lacks_second_factor(request):
             return redirect("mfa_activate_totp")
         return redirect("admin:index")
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        from apps.orgs.admin.trouble import concerns_of  # its package registers with this site, once there is one
+
+        context = {"concerns": concerns_of(self, request)}
+        return super().index(request, context | (extra_context or {}))
+
+    def get_urls(self) -> list[Any]:
+        # Nothing here has a page on the site, and of a client Django would look for one that there is not.
+        return [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         return Autocomplete.as_view(admin_site=self)(request)

@@ -6,6 +6,7 @@ from django.utils.safestring import SafeString
 from apps.orgs.admin.facts import EdgeFactInline
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import OwnedAdmin, links
+from apps.orgs.admin.trouble import CertificateFilter, RecentFilter
 from apps.orgs.models import Deployment, Domain, Preview
 
 NEWEST_FIRST = ("-created_at", "-id")
@@ -18,6 +19,7 @@ class DomainAdmin(OwnedAdmin):
     order_within = ("host", "path", "id")
     list_display = ("host", "path", "app", "organization", "https", "is_enabled")
     list_select_related = ("app", "organization")
+    list_filter = (OrganizationFilter, CertificateFilter)
     fields = (
         "host", "path", "https", "port", "certificate_type", "is_enabled", "app", "preview", "organization", "platform",
         "external_id", "id", "created_at",
@@ -55,7 +57,7 @@ class DeploymentAdmin(OwnedAdmin):
     )
     list_display = ("title", "status", "app", "organization", "created_at")
     list_select_related = ("app", "organization")
-    list_filter = (OrganizationFilter, "status")
+    list_filter = (OrganizationFilter, "status", RecentFilter)
     fieldsets = (
         (None, {"fields": ("title", "status", "upstream_status", "error_message", "trigger", "dashboard_url")}),
         ("Version", {"fields": ("branch", "commit_sha", "commit_message")}),

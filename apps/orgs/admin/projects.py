@@ -6,6 +6,7 @@ from django.utils.safestring import SafeString
 from apps.orgs.admin.facts import EdgeStatisticsInline, RuntimeInline
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import OwnedAdmin, ReadOnlyAdminMixin, links
+from apps.orgs.admin.trouble import HealthFilter
 from apps.orgs.models import App, Environment, Project
 
 
@@ -54,7 +55,7 @@ class AppAdmin(OwnedAdmin):
     ids = {"app": "id", "prj": "project_id", "env": "environment_id", "con": "connection_id"}
     list_display = ("name", "status", "project", "organization", "last_deployed_at", "hidden_at")
     list_select_related = ("project", "organization")
-    list_filter = (OrganizationFilter, "status", ("hidden_at", admin.EmptyFieldListFilter))
+    list_filter = (OrganizationFilter, HealthFilter, "status", ("hidden_at", admin.EmptyFieldListFilter))
     fieldsets = (
         (None, {"fields": ("name", "slug", "description", "kind", "status", "upstream_status", "hidden_at")}),
         ("Addresses", {"fields": ("primary_url", "dashboard_url")}),
