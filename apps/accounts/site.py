@@ -1,6 +1,6 @@
 """The admin site: operators sign in where everybody does, and outside local with a second factor."""
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.decorators import secure_admin_login
 from django.conf import settings
@@ -52,7 +52,7 @@ class OperatorsSite(AdminSite):
         return [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
-        return Autocomplete.as_view(admin_site=self)(request)
+        return cast("HttpResponse", Autocomplete.as_view(admin_site=self)(request))
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect("account_change_password")
