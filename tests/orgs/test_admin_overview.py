@@ -9,14 +9,17 @@ from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from apps.oauthmcp.models import Application
 from apps.orgs.admin import parts, trouble
+from apps.orgs.app_health import health_of
 from apps.orgs.models import App, Deployment, Domain, EdgeFact, Platform, User
-from tests.factories import Fill, make
-from tests.operators import client_of, copy_of, queries_of, rows_of, staff_who_may
+from tests.factories import START, Fill, make
+from tests.operators import client_of, copy_of, page_of, queries_of, rows_of, staff_who_may
 
 INDEX = "/admin/"
+DAY = timedelta(days=1)
 
 
 @pytest.fixture
@@ -40,6 +43,10 @@ def broken(operator: Client, acme: Fill, rival: Fill) -> dict[type, set[Any]]:
     return {
         App: {acme.app, rival.app}, Domain: {rival.domain, soon}, Deployment: {failed}, Platform: {failing, lagging}
     }  # fmt: skip
+
+
+def staff_who_may_nothing() -> User:
+    return User.objects.create_user("new@example.com", is_staff=True)
 
 
 def concerns(client: Client) -> list[trouble.Concern]:
@@ -72,8 +79,7 @@ def test_what_is_hidden_is_nobodys_concern(operator: Client, broken: dict[type, 
 def test_operators_see_the_numbers_of_what_they_may_see(broken: dict[type, set[Any]]) -> None:
     staff = client_of(staff_who_may("view_deployment"))
     assert [concern.words for concern in concerns(staff)] == ["Deployments that failed in the last 24 hours"]
-    nobody = User.objects.create_user("new@example.com", is_staff=True)
-    assert concerns(client_of(nobody)) == []
+    assert concerns(client_of(staff_who_may_nothing())) == []
 
 
 def test_the_filters_go_with_an_organization(operator: Client, broken: dict[type, set[Any]]) -> None:
@@ -109,3 +115,41 @@ def test_rows_have_no_page_on_the_site(operator: Client, acme: Fill) -> None:
         page = operator.get(reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_change", args=[quote(row.pk)]))
         assert page.status_code == 200
         assert "View on site" not in page.content.decode()
+
+
+def test_an_applications_page_begins_with_what_get_app_health_says(
+    operator: Client, acme: Fill, broken: dict[type, set[Any]]
+) -> None:
+    health = health_of({"id": acme.app.pk})
+    assert health.level in ("down", "degraded")
+    page = operator.get(page_of(acme.app)).content.decode()
+    assert f"Health: {health.level}" in page
+    places = [page.index(str(escape(reason))) for reason in health.reasons]
+    assert places == sorted(places)
+    assert max(places) < page.index("Last deployments") < page.index("Upstream status")
+
+
+def test_an_applications_page_has_its_last_deployments_and_a_link_to_all(operator: Client, acme: Fill) -> None:
+    made = [
+        make(Deployment, acme.organization, app=acme.app, title=f"number {number}", created_at=START + number * DAY)
+        for number in range(1, 8)
+    ]
+    page = operator.get(page_of(acme.app)).content.decode()
+    places = [page.find(f'<a href="{page_of(deployment)}">{deployment.title}</a>') for deployment in reversed(made)]
+    assert places[:5] == sorted(places[:5])
+    assert places[0] > 0
+    assert places[5:] == [-1, -1]
+    assert f'href="/admin/orgs/deployment/?q={acme.app.pk}"' in page
+
+
+def test_an_applications_page_shows_no_deployments_to_who_may_not_see_them(operator: Client, acme: Fill) -> None:
+    page = client_of(staff_who_may("view_app")).get(page_of(acme.app)).content.decode()
+    assert "Health: " in page
+    assert "Last deployments" not in page
+    assert acme.deployment.title not in page
+    assert client_of(staff_who_may_nothing()).get(page_of(acme.app)).status_code == 403
+
+
+def test_an_application_that_there_is_not_has_no_page(operator: Client) -> None:
+    answer = operator.get(reverse("admin:orgs_app_change", args=["app_00000000000000000000000000"]))
+    assert answer.status_code == 302
