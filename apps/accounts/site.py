@@ -1,13 +1,14 @@
 """The admin site: operators sign in where everybody does, and outside local with a second factor."""
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.decorators import secure_admin_login
 from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.response import TemplateResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
@@ -25,7 +26,7 @@ class Autocomplete(AutocompleteJsonView):
 class OperatorsSite(AdminSite):
     site_header = "Porthole operators"
     site_title = "Porthole operators"
-    index_title = "Organizations"
+    index_title = "Overview"
     empty_value_display = "–"
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -45,8 +46,18 @@ class OperatorsSite(AdminSite):
             return redirect("mfa_activate_totp")
         return redirect("admin:index")
 
-    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:  # type: ignore[override]
-        return Autocomplete.as_view(admin_site=self)(request)
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        from apps.orgs.admin.trouble import concerns_of  # its package registers with this site, once there is one
+
+        context = {"concerns": concerns_of(self, request)}
+        return super().index(request, context | (extra_context or {}))
+
+    def get_urls(self) -> list[Any]:
+        # Nothing here has a page on the site, and of a client Django would look for one that there is not.
+        return [url for url in super().get_urls() if getattr(url, "name", None) != "view_on_site"]
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        return cast("HttpResponse", Autocomplete.as_view(admin_site=self)(request))
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect("account_change_password")

@@ -97,8 +97,8 @@ def fill_deployments(rows: int, organization: str) -> None:
     insert(
         Deployment, rows, organization,
         OF_APP | {
-            "id": key("dep"), "is_preview": f"{drawn(2, 5)} = 0", "title": "'x'", "created_at": moment("-n"),
-            "trigger": "'api'",
+            "id": key("dep"), "is_preview": f"{drawn(2, 5)} = 0", "title": "'x'", "search_key": "'x'",
+            "created_at": moment("-n"), "trigger": "'api'",
             "status": f"CASE WHEN {rare} THEN 'queued' WHEN {drawn(3, 10)} = 1 THEN 'failed' ELSE 'succeeded' END",
             "branch": f"CASE WHEN {rare} THEN 'rare' WHEN {drawn(4, 3)} = 0 THEN 'main' ELSE 'other' END",
             "commit_sha": f"CASE WHEN {rare} THEN '{COMMIT}' ELSE MD5(CAST(n AS text)) END",
@@ -138,7 +138,7 @@ def fill_previews(rows: int, organization: str) -> None:
         Deployment, 10_000, organization,
         OF_APP | {
             "id": key("dep"), "preview_id": key("prv", f"n % {rows}"), "is_preview": "1 = 1", "title": "'x'",
-            "created_at": moment("-n"), "trigger": "'api'", "status": "'succeeded'",
+            "search_key": "'x'", "created_at": moment("-n"), "trigger": "'api'", "status": "'succeeded'",
         },
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Lists that stay fast, and how operators find what they look for."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from apps.orgs.models import (
     Project,
     User,
 )
-from tests.factories import Fill
+from tests.factories import Fill, make
 from tests.operators import LISTED, add_more, client_of, list_of, page_of, plan_of, queries_of, rows_of, staff_who_may
 
 
@@ -29,7 +30,8 @@ def test_a_list_asks_as_many_queries_for_fifty_rows_as_for_one(operator: Client,
         before = queries_of(lambda: operator.get(list_of(model), narrowed))
     add_more(model, acme, 49)
     after = queries_of(lambda: operator.get(list_of(model), narrowed))
-    assert len(after) == len(before) <= 6, [query["sql"] for query in after]
+    of_days = 5 if model is Deployment else 0  # there is one; its year, month and day are asked for, and what follows
+    assert len(after) == len(before) <= 6 + of_days, [query["sql"] for query in after]
 
 
 def test_an_organizations_page_asks_as_many_queries_for_fifty_members_as_for_one(operator: Client, acme: Fill) -> None:
@@ -81,9 +83,7 @@ def test_a_search_says_when_it_found_more_than_it_shows(
     for narrowed in ({}, {"organization": "acme"}, {"status__exact": acme.deployment.status}):
         page = operator.get(list_of(Deployment), {"q": "acme"} | narrowed)
         assert "more than 3 " in page.content.decode()
-        assert (
-            rows_of(page) == list(Deployment.objects.filter(title__contains="acme").order_by("-created_at", "-id"))[:3]
-        )
+        assert rows_of(page) == newest_first[:3]
 
 
 def test_a_search_and_filters_find_what_fulfils_both(
@@ -183,3 +183,37 @@ def test_a_long_list_is_not_counted_to_its_end(operator: Client, acme: Fill, mon
     assert "more than 5 deployments" in page.content.decode()
     assert len(rows_of(page)) == 1
     assert operator.get(list_of(Deployment), {"p": "4"}).status_code == 302  # to the first page
+
+
+def test_deployments_are_gone_into_by_year_month_and_day(operator: Client, acme: Fill) -> None:
+    Deployment.objects.all().delete()
+    moments = [datetime(2025, 12, 31, 23, 59, 59, 999999, UTC), datetime(2026, 1, 1, tzinfo=UTC)]
+    moments += [datetime(2026, 3, day, hour, tzinfo=UTC) for day in (1, 31) for hour in (0, 23)]
+    rows = [make(Deployment, acme.organization, app=acme.app, title="x", created_at=moment) for moment in moments]
+
+    def choices(address: str) -> list[str]:
+        found = operator.get(f"{list_of(Deployment)}{address}").context["cl"].periods.choices
+        return [choice["title"] for choice in found]
+
+    def link(address: str, title: str) -> str:
+        found = operator.get(f"{list_of(Deployment)}{address}").context["cl"].periods
+        return next(choice["link"] for choice in [*found.choices, found.back] if choice and choice["title"] == title)
+
+    assert choices("") == ["2025", "2026"]
+    year = link("", "2026")
+    assert choices(year) == ["2026-01", "2026-03"]
+    month = link(year, "2026-03")
+    assert choices(month) == ["2026-03-01", "2026-03-31"]
+    day = link(month, "2026-03-31")
+    assert rows_of(operator.get(f"{list_of(Deployment)}{day}")) == [rows[5], rows[4]]
+    assert choices(link("", "2025")) == ["2025-12-31"]
+    assert link(link(day, "2026-03"), "2026") == year
+    assert choices(link(year, "All dates")) == ["2025", "2026"]
+    assert choices("?organization=acme&created_at__year=2026") == ["2026-01", "2026-03"]
+    assert operator.get(f"{list_of(Deployment)}?organization=rival&created_at__year=2026").context["cl"].periods is None
+
+
+@pytest.mark.parametrize("wrong", ["year=x", "year=0", "year=99999", "year=2026&created_at__month=13", "day=1"])
+def test_a_date_that_there_is_not_is_no_error_of_ours(operator: Client, wrong: str) -> None:
+    answer = operator.get(f"{list_of(Deployment)}?created_at__{wrong}", follow=True)
+    assert answer.status_code == 200

@@ -11,6 +11,7 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ from apps.orgs.models.judged import Judged, judging_once
 from apps.orgs.overview import FOREVER
 from apps.orgs.scope import OrgScope
 from apps.orgs.timetables import EDGE_COLUMNS, RUNTIME_COLUMNS, refresh, stored_facts
+from apps.orgs.trouble import UNHEALTHY, apps_with
 from apps.orgs.vocabulary import HEALTH_LEVELS
 from tests.examples import examples
 from tests.factories import START, Fill, make, make_app, make_edge
@@ -77,6 +79,8 @@ def assert_all_agree(organization: Organization) -> dict[str, tuple[str, str | N
         assert listed(organization, level) == {id: of for id, of in expected.items() if of[0] == level}
     unhealthy = {id: of for id, of in expected.items() if of[0] in ("degraded", "down")}
     assert listed(organization, "unhealthy") == unhealthy
+    found = list(apps_with(UNHEALTHY, timezone.now(), organization.pk))  # as operators see it
+    assert sorted(found) == sorted(unhealthy)
     return expected
 
 

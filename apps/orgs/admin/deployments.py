@@ -1,11 +1,18 @@
 """What runs and what was deployed: domains, previews and deployments."""
 
-from django.contrib import admin
-from django.utils.safestring import SafeString
+from typing import Any
 
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from apps.orgs.admin.dates import DatedChangeList
 from apps.orgs.admin.facts import EdgeFactInline
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import OwnedAdmin, links
+from apps.orgs.admin.trouble import CertificateFilter, RecentFilter
 from apps.orgs.models import Deployment, Domain, Preview
 
 NEWEST_FIRST = ("-created_at", "-id")
@@ -18,6 +25,7 @@ class DomainAdmin(OwnedAdmin):
     order_within = ("host", "path", "id")
     list_display = ("host", "path", "app", "organization", "https", "is_enabled")
     list_select_related = ("app", "organization")
+    list_filter = (OrganizationFilter, CertificateFilter)
     fields = (
         "host", "path", "https", "port", "certificate_type", "is_enabled", "app", "preview", "organization", "platform",
         "external_id", "id", "created_at",
@@ -53,9 +61,10 @@ class DeploymentAdmin(OwnedAdmin):
     search_help_text = (
         "A part of a title (case-insensitive), the id of a deployment, an application or a preview, or an external id."
     )
-    list_display = ("title", "status", "app", "organization", "created_at")
+    list_display = ("short_title", "status", "app", "organization", "created_at")
     list_select_related = ("app", "organization")
-    list_filter = (OrganizationFilter, "status")
+    list_filter = (OrganizationFilter, "status", RecentFilter)
+    date_hierarchy = "created_at"
     fieldsets = (
         (None, {"fields": ("title", "status", "upstream_status", "error_message", "trigger", "dashboard_url")}),
         ("Version", {"fields": ("branch", "commit_sha", "commit_message")}),
@@ -65,3 +74,10 @@ class DeploymentAdmin(OwnedAdmin):
             {"fields": ("organization", "app", "is_preview", "preview", "platform", "external_id", "id")},
         ),
     )
+
+    @admin.display(description="Title")
+    def short_title(self, deployment: Deployment) -> str:
+        return Truncator(deployment.title).chars(80)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return DatedChangeList

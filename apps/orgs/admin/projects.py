@@ -1,12 +1,20 @@
 """Projects, environments and applications."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from apps.orgs.admin.facts import EdgeStatisticsInline, RuntimeInline
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import OwnedAdmin, ReadOnlyAdminMixin, links
-from apps.orgs.models import App, Environment, Project
+from apps.orgs.admin.trouble import HealthFilter
+from apps.orgs.app_health import health_of
+from apps.orgs.models import App, Deployment, Environment, Project
+
+LAST_DEPLOYMENTS = 5
 
 
 class EnvironmentInline(ReadOnlyAdminMixin, admin.TabularInline):
@@ -54,7 +62,7 @@ class AppAdmin(OwnedAdmin):
     ids = {"app": "id", "prj": "project_id", "env": "environment_id", "con": "connection_id"}
     list_display = ("name", "status", "project", "organization", "last_deployed_at", "hidden_at")
     list_select_related = ("project", "organization")
-    list_filter = (OrganizationFilter, "status", ("hidden_at", admin.EmptyFieldListFilter))
+    list_filter = (OrganizationFilter, HealthFilter, "status", ("hidden_at", admin.EmptyFieldListFilter))
     fieldsets = (
         (None, {"fields": ("name", "slug", "description", "kind", "status", "upstream_status", "hidden_at")}),
         ("Addresses", {"fields": ("primary_url", "dashboard_url")}),
@@ -64,6 +72,15 @@ class AppAdmin(OwnedAdmin):
         ("Timestamps", {"fields": ("last_deployed_at", "detail_read_at")}),
     )
     inlines = (EdgeStatisticsInline, RuntimeInline)
+    change_form_template = "admin/orgs/app/change_form.html"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        context = _state_of(unquote(object_id)) if self.has_view_permission(request) else {}
+        if not request.user.has_perm("orgs.view_deployment"):
+            context.pop("deployments", None)
+        return super().change_view(request, object_id, form_url, context | (extra_context or {}))
 
     @admin.display(description="Related")
     def related(self, app: App) -> SafeString:
@@ -76,3 +93,11 @@ class AppAdmin(OwnedAdmin):
                 ("Variable names", "envvarname"),
             )
         )
+
+
+def _state_of(app_id: str) -> dict[str, Any]:
+    """The verdict, as get_app_health judges it, and the last deployments; nothing of what is not there."""
+    if not App.objects.filter(pk=app_id).exists():
+        return {}
+    deployments = Deployment.objects.filter(app_id=app_id).order_by("-created_at", "-id")
+    return {"health": health_of({"id": app_id}), "deployments": list(deployments[:LAST_DEPLOYMENTS])}

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 
 from apps.orgs.admin.finding import OrganizationFilter
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
+from apps.orgs.admin.trouble import SyncFilter
 from apps.orgs.models import Platform
 from apps.platforms.admin import actions
 from apps.platforms.admin.connecting import connect_view
@@ -27,7 +28,7 @@ PAGE_AGAIN = 2  # seconds, while a sync is awaited or under way
 class PlatformAdmin(ReadOnlyAdminMixin, ListAdmin):
     list_display = ("__str__", "organization", "last_sync_status", "problem", "last_sync_at", "version")
     list_select_related = ("organization", "connection")
-    list_filter = (OrganizationFilter,)
+    list_filter = (OrganizationFilter, SyncFilter)
     ordering = ("id",)
     fields = ("organization", "kind", "name", "version", "last_sync_status", "last_sync_at", "sync_period")
     change_form_template = "admin/orgs/platform/change_form.html"
