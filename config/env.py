@@ -215,7 +215,7 @@ def is_address(value: str) -> bool:
 def mail_settings(url: str) -> dict[str, Any]:
     """Raises ValueError."""
     if url == "console:":
-        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+        return {"EMAIL_BACKEND": "apps.accounts.printed_mail.EmailBackend"}
     parts = urlsplit(url)
     options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     has_tls = {(): False, (("tls", "0"),): False, (("tls", "1"),): True}.get(tuple(options))

@@ -151,7 +151,7 @@ OAUTH2_PROVIDER = {
 _mail = env.mail("EMAIL_URL", "console:" if IS_LOCAL else "")
 globals().update(_mail)  # Django's EMAIL_BACKEND, EMAIL_HOST and so on
 MAIL_IS_SET_UP = bool(_mail)
-MAIL_IS_PRINTED = _mail.get("EMAIL_BACKEND", "").endswith("console.EmailBackend")
+MAIL_IS_PRINTED = _mail.get("EMAIL_BACKEND", "").endswith("printed_mail.EmailBackend")
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.email("EMAIL_FROM", f"porthole@{host_of(PUBLIC_URL)}")
 
 # How it is put together

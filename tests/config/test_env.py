@@ -209,7 +209,7 @@ def test_a_bad_mail_address_is_refused_and_never_shown(bad: str) -> None:
 
 
 def test_mail_is_printed_or_not_set_up_by_default() -> None:
-    assert Env({}).mail("EMAIL_URL", "console:")["EMAIL_BACKEND"].endswith("console.EmailBackend")
+    assert Env({}).mail("EMAIL_URL", "console:")["EMAIL_BACKEND"].endswith("printed_mail.EmailBackend")
     assert Env({}).mail("EMAIL_URL", "") == {}
 
 

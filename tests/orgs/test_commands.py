@@ -1,6 +1,14 @@
 """The commands that operators type."""
 
+import contextlib
 import io
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +16,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.orgs.ids import derived_id
-from apps.orgs.models import App, Membership, Organization, Platform, Template, User
+from apps.orgs.models import App, Membership, Organization, Platform, Project, Template, User
 from apps.platforms.manifest.export import export
 from apps.platforms.snapshot.apply import apply
+from tests.config.server import BASE_DIR, LOCAL, environment
+from tests.patience import patience
 from tests.platforms.snapshots import manifest_platform, rich
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +94,7 @@ def test_sync_manifest_can_only_check(acme_org: Organization, manifest: Path) ->
     assert not Platform.objects.exists()
 
 
-def many(keys: str) -> str:
+def many(keys: Iterable[str]) -> str:
     entries = "".join(f"      - {{key: {key}, name: App {key}, source: {{type: upload}}}}\n" for key in keys)
     return f"version: 1\nprojects:\n  - key: p\n    name: Project\n    apps:\n{entries}"
 
@@ -124,6 +134,54 @@ def test_a_manifest_that_shrank_needs_somebody_to_agree(acme_org: Organization, 
     assert run("sync_manifest", "acme", str(manifest)) == "acme: nothing had changed.\n"
 
 
+def test_sync_manifest_tells_how_far_it_has_got(
+    acme_org: Organization, manifest: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.web.management.progress_line.ELSEWHERE", 0.0)
+    manifest.write_text(many("abcd"))
+    told = io.StringIO()
+    run("sync_manifest", "acme", str(manifest), stderr=told)
+    lines = told.getvalue().splitlines()
+    assert lines[0] == "Reading the manifest: 0 of 0 KiB"
+    assert lines[-2:] == ["Updating the database: 1 of 5 rows", "Updating the database: 5 of 5 rows"]
+    silent = io.StringIO()
+    run("sync_manifest", "acme", str(manifest), stderr=silent, verbosity=0)
+    assert silent.getvalue() == ""
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_sync_that_is_stopped_leaves_everything_as_it_was(
+    acme_org: Organization, manifest: Path, monkeypatch: pytest.MonkeyPatch, is_new: bool
+) -> None:
+    if not is_new:
+        run("sync_manifest", "acme", str(manifest))
+    before = [list(model.objects.values()) for model in (App, Platform, Project, Organization)]
+    manifest.write_text(many("abcd"))
+
+    def stop(step: str, done: int, *_: Any) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("apps.platforms.snapshot.apply.tell", stop)
+    with pytest.raises(CommandError, match=r"^Stopped. Nothing was changed.$") as stopped:
+        run("sync_manifest", "acme", str(manifest))
+    assert stopped.value.returncode == 130
+    assert [list(model.objects.values()) for model in (App, Platform, Project, Organization)] == before
+
+
+def test_a_sync_that_is_stopped_when_all_is_written_says_so(
+    acme_org: Organization, manifest: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def apply_and_stop(*args: Any, **options: Any) -> None:
+        apply(*args, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("apps.platforms.management.commands.sync_manifest.apply", apply_and_stop)
+    with pytest.raises(CommandError, match=r"^Stopped. By then everything was written.$"):
+        run("sync_manifest", "acme", str(manifest))
+    assert App.objects.count() == 1
+
+
 @pytest.mark.parametrize("command", ["sync_manifest", "export_manifest", "add_member"])
 @pytest.mark.parametrize("name", ["nobody", "org_00000000000000000000000000"])
 def test_an_organization_that_is_not_there_is_told(command: str, name: str) -> None:
@@ -135,6 +193,30 @@ def test_an_organization_that_is_not_there_is_told(command: str, name: str) -> N
 def test_a_file_that_is_not_there_is_told(acme_org: Organization, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be read: No such file or directory"):
         run("sync_manifest", "acme", str(tmp_path / "none.yaml"))
+
+
+@pytest.mark.soak
+def test_ctrl_c_in_the_middle_of_20000_rows_leaves_the_database_as_it_was(databases: Path, tmp_path: Path) -> None:
+    shutil.copy(databases / "organizations.sqlite3", tmp_path / "porthole.sqlite3")
+    file = tmp_path / "large.yaml"
+    file.write_text(many([f"k{number}" for number in range(20_000)]))
+    command = [sys.executable, "manage.py", "sync_manifest", "acme", str(file)]
+    terminal, end = os.openpty()
+    process = subprocess.Popen(
+        command, cwd=BASE_DIR, env=environment(LOCAL | {"DATA_DIR": str(tmp_path), "TERM": "xterm"}), stderr=end
+    )
+    os.close(end)
+    told = b""
+    while b"Updating the database" not in told:
+        told += os.read(terminal, 1000)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(patience()) == 130
+    told += os.read(terminal, 10_000)
+    os.close(terminal)
+    assert b"Stopped. Nothing was changed." in told
+    with contextlib.closing(sqlite3.connect(tmp_path / "porthole.sqlite3")) as database:
+        assert database.execute("SELECT count(*) FROM orgs_app").fetchone() == (0,)
+        assert database.execute("SELECT count(*) FROM orgs_platform").fetchone() == (0,)
 
 
 def test_export_manifest_writes_what_sync_manifest_reads(tmp_path: Path) -> None:

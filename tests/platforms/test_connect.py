@@ -174,6 +174,29 @@ def test_a_first_sync_that_fails_is_left_to_a_worker(acme_org: Organization, mem
     assert Schedule.objects.count() == 1
 
 
+def test_a_first_sync_that_is_stopped_is_left_to_a_worker(
+    acme_org: Organization, memory: Memory, key_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("apps.platforms.snapshot.apply.tell", stop)
+    with pytest.raises(CommandError, match=r"^Stopped. The key is stored, and workers sync with it; .*disconnect"):
+        connect(key_file)
+    assert not App.objects.exists()
+    assert PlatformConnection.objects.exists()
+    assert Schedule.objects.get(
+        name=schedule_name(PlatformConnection.objects.get().pk)
+    ).due_at < timezone.now() + timedelta(minutes=2)
+
+
+def test_connecting_shows_how_far_it_has_got(
+    acme_org: Organization, memory: Memory, key_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.web.management.progress_line.ELSEWHERE", 0.0)
+    assert "Reading: 3 of 3 applications\n" in connect(key_file)
+
+
 def test_no_worker_syncs_beside_the_command(
     acme_org: Organization, memory: Memory, key_file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

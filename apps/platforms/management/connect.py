@@ -15,6 +15,7 @@ from apps.platforms.sync.run import STATE_PERIOD, Outcome, sentence_of, sync_pla
 from apps.platforms.tasks import put_off, schedule_sync
 from apps.web.management.database_command import DatabaseCommand
 
+LEFT = "The key is stored, and workers sync with it; manage.py disconnect_platform deletes it."
 FIRST_SYNC = 3600.0  # seconds for which workers leave it to this command
 
 
@@ -22,6 +23,7 @@ class ConnectCommand(DatabaseCommand):
     """Checks a key, stores it encrypted, and syncs for the first time. The key comes from a file, never from argv."""
 
     kind: Kind
+    when_stopped = "Nothing was stored."
     key_option: str
     key_help: str
 
@@ -46,7 +48,7 @@ class ConnectCommand(DatabaseCommand):
         except (NotConnected, UpstreamError) as error:
             raise CommandError(f"Nothing was stored. {error}") from None
         self.stdout.write("The key is stored, encrypted. Reading everything for the first time ...")
-        self._sync(connection)
+        self._sync(connection, options["verbosity"])
 
     def _tell(self, wanted: Wanted, identity: Identity) -> None:
         role = f", as {identity.role}" if identity.role else ""
@@ -55,11 +57,12 @@ class ConnectCommand(DatabaseCommand):
         for warning in warnings_of(wanted, identity):
             self.stderr.write(f"Warning: {warning}")
 
-    def _sync(self, connection: PlatformConnection) -> None:
-        period = STATE_PERIOD
+    def _sync(self, connection: PlatformConnection, verbosity: int) -> None:
+        period, self.when_stopped = STATE_PERIOD, LEFT
         put_off(connection.pk, FIRST_SYNC)
         try:
-            outcome = sync_platform(connection.pk)
+            with self.watching(verbosity):
+                outcome = sync_platform(connection.pk)
             period = outcome.period
         except (UpstreamError, TooManyDeletions) as error:
             raise CommandError(f"Nothing was read: {sentence_of(error)} A worker will try again.") from None

@@ -4,6 +4,7 @@ Long lists and their entries are read one at a time, so that of a large file onl
 """
 
 import codecs
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,7 +12,10 @@ from typing import Any, BinaryIO
 
 import yaml
 
-MIB = 1024 * 1024
+from apps.web.progress import tell
+
+KIB = 1024
+MIB = 1024 * KIB
 MAX_BYTES = 512 * MIB
 MAX_BYTES_AT_ONCE = 5 * MIB  # of the text of what is a tree at one time; 100 to 200 MB where its values are short
 MAX_DEPTH = 20
@@ -171,11 +175,15 @@ class _Feed:
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
+        self.size = file.seek(0, os.SEEK_END)
+        self.read_so_far = file.seek(0)
         self.held = 0
         self.line = 1
 
     def read(self, size: int) -> bytes:
         content = self.file.read(size)
+        self.read_so_far += len(content)
+        tell("Reading the manifest", self.read_so_far // KIB, self.size // KIB, "KiB")
         self.held += len(content)
         if self.held > MAX_BYTES_AT_ONCE:
             what = f"what starts here is larger than {MAX_BYTES_AT_ONCE // MIB} MiB"

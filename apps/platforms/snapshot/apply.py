@@ -28,6 +28,7 @@ from apps.platforms.snapshot.hiding import (
     leaving,
 )
 from apps.platforms.snapshot.stored import stored_rows
+from apps.web.progress import tell
 
 DETAIL_READ = timedelta(hours=1)  # no more exact than that: only people read it, and each time it is a write
 
@@ -130,11 +131,12 @@ def _apply_rows(platform: Platform, snapshot: base.Snapshot, gone: Leaving, now:
     changes = {kind.collection: Changes() for kind in KINDS}
     changes["apps"] += Changes(hidden=hide(platform, gone, now))
     others: list[tuple[Kind, list[Any]]] = []
+    written = _Written(snapshot)
     for kind in KINDS:
         builder.begin(kind, snapshot)
         identities: set[Any] = set()
         for part in (kind, APP_STATES) if kind.model is App else (kind,):
-            changes[kind.collection] += _apply_kind(part, platform, snapshot, builder, identities)
+            changes[kind.collection] += _apply_kind(part, platform, snapshot, builder, identities, written)
         if not kind.is_kept:
             others.append((kind, _ids_of_others(kind, platform, builder, identities)))
     # Only now, and from the leaves up: what moved away from something that is gone has been saved elsewhere.
@@ -146,13 +148,26 @@ def _apply_rows(platform: Platform, snapshot: base.Snapshot, gone: Leaving, now:
     return changes
 
 
+class _Written:
+    """How many records of a snapshot have become rows so far, for whoever watches."""
+
+    def __init__(self, snapshot: base.Snapshot) -> None:
+        self.done, self.of = 0, sum(len(getattr(snapshot, kind.collection)) for kind in (*KINDS, APP_STATES))
+
+    def add(self, count: int) -> None:
+        self.done += count
+        tell("Updating the database", self.done, self.of, "rows")
+
+
 def _apply_kind(
-    kind: Kind, platform: Platform, snapshot: base.Snapshot, builder: Builder, identities: set[Any]
+    kind: Kind, platform: Platform, snapshot: base.Snapshot, builder: Builder, identities: set[Any], written: _Written
 ) -> Changes:
     changes = Changes()
     records = [record for record in getattr(snapshot, kind.collection) if getattr(record, "says_something", True)]
     for start in range(0, len(records), BATCH):
-        changes += _apply_some(kind, platform, records[start : start + BATCH], builder, identities)
+        some = records[start : start + BATCH]
+        changes += _apply_some(kind, platform, some, builder, identities)
+        written.add(len(some))
     return changes
 
 

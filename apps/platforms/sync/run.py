@@ -21,6 +21,7 @@ from apps.platforms.snapshot.hiding import TooManyDeletions
 from apps.platforms.sync.details import Limit, Reading, due, read_details
 from apps.platforms.sync.rows import SyncedRows, give_database_back
 from apps.platforms.sync.stored import apps_with_news, stored_of
+from apps.web.progress import tell
 
 STATE_PERIOD = 60  # seconds
 SHARE_OF_DETAILS = 4  # at least one call in so many is for details, however many the state takes
@@ -67,7 +68,8 @@ class _Sync:
         return round((time.monotonic() - self.began) * 1000)
 
     def show(self, done: int, of: int) -> None:
-        """How far it has got, for the admin's page; at most once a second."""
+        """How far it has got, for the admin's page; at most once a second. A command shows it as often as it likes."""
+        tell("Reading", done, of, "applications")
         if time.monotonic() - self.told >= PROGRESS_EVERY:
             self.told = time.monotonic()
             _note(self.connection, progress={"read": done, "of": of})

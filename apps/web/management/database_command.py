@@ -1,11 +1,13 @@
 """What commands that need the database have in common: what they say where it is away or lacks tables, or on Ctrl-C."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import Error as DatabaseError
 
 from apps.web.database_errors import is_unavailable, what_failed
+from apps.web.management.progress_line import progress_shown
 from apps.web.tables import what_is_missing
 
 STOPPED = 130  # the exit status of what SIGINT has ended, as shells have it
@@ -20,6 +22,10 @@ class DatabaseCommand(BaseCommand):
     requires_migrations_checks = True
     waits_for_database = False
     when_stopped = "Nothing was changed."
+
+    def watching(self, verbosity: int) -> AbstractContextManager[None]:
+        """While it lasts, standard error shows how far the work has got."""
+        return progress_shown(self.stderr) if verbosity else nullcontext()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:

@@ -36,12 +36,12 @@ class Command(DatabaseCommand):
     def handle(self, **options: Any) -> None:
         if not settings.IS_LOCAL:
             raise CommandError("The demo has a known password: it is loaded only where PORTHOLE_ENV is local.")
-        with transaction.atomic():
+        with self.watching(options["verbosity"]), transaction.atomic():
             catalogue = apply_catalogue(manifest_in(str(FOLDER / "templates.yaml")).snapshot)
-            self.stdout.write(f"Templates: {catalogue}.")
-            for slug in ORGANIZATIONS:
-                self.stdout.write(f"{slug}: {_load(slug)}.")
+            changes = {slug: _load(slug) for slug in ORGANIZATIONS}
             user = _user()
+        for name, brought in {"Templates": catalogue, **changes}.items():
+            self.stdout.write(f"{name}: {brought}.")
         self.stdout.write(f"Sign in as {user.email}.")
 
 

@@ -1,6 +1,7 @@
 """Makes an organization's rows match a manifest."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -9,6 +10,7 @@ from django.db import transaction
 from apps.orgs.management.named import organization_named
 from apps.orgs.models import Organization, Platform
 from apps.platforms.management.files import manifest_in
+from apps.platforms.manifest.reader import Manifest
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.apply import Plan, apply, plan
 from apps.platforms.snapshot.differences import Changes
@@ -36,28 +38,45 @@ class Command(DatabaseCommand):
         self, *, organization: str, file: str, check: bool, plan: bool, allow_deletions: bool, **options: Any
     ) -> None:
         owner = organization_named(organization)
-        manifest = manifest_in(file)
-        snapshot, age = manifest.snapshot, (manifest.as_of, manifest.stale_after)
-        if check:
-            return self.stdout.write(f"{file} is a good manifest.")
-        if plan:
-            return self.stdout.write("\n".join(_told(owner, _planned(owner, snapshot))))
+        with self.watching(options["verbosity"]):
+            manifest = manifest_in(file)
+            if check:
+                said = f"{file} is a good manifest."
+            elif plan:
+                said = "\n".join(_told(owner, _planned(owner, manifest.snapshot)))
+            else:
+                said = f"{owner.slug}: {self._applied(owner, manifest, allow_deletions)}."
+        self.stdout.write(said)
+
+    def _applied(self, owner: Organization, manifest: Manifest, allow_deletions: bool) -> Changes:
+        platform, is_new = _platform(owner)
+        synced_at = platform.last_sync_at
+        age = manifest.as_of, manifest.stale_after
         try:
-            platform = _platform(owner)
-            changes = apply(platform, snapshot, is_checked=True, allow_deletions=allow_deletions, age=age)
+            return apply(platform, manifest.snapshot, is_checked=True, allow_deletions=allow_deletions, age=age)
         except TooManyDeletions as refused:
             raise CommandError(_refusal(refused)) from None
-        return self.stdout.write(f"{owner.slug}: {changes}.")
+        except KeyboardInterrupt:
+            self.when_stopped = _left(platform, is_new, synced_at)
+            raise
 
 
-def _platform(owner: Organization) -> Platform:
-    platform, _ = Platform.objects.get_or_create(organization=owner, kind=Platform.Kind.MANIFEST, name="default")
-    return platform
+def _platform(owner: Organization) -> tuple[Platform, bool]:
+    return Platform.objects.get_or_create(organization=owner, kind=Platform.Kind.MANIFEST, name="default")
+
+
+def _left(platform: Platform, is_new: bool, synced_at: datetime | None) -> str:
+    """What a sync that was stopped has left: it may have been over. A platform that it made goes with it."""
+    if Platform.objects.get(pk=platform.pk).last_sync_at != synced_at:
+        return "By then everything was written."
+    if is_new:
+        platform.delete()
+    return DatabaseCommand.when_stopped
 
 
 def _planned(owner: Organization, snapshot: base.Snapshot) -> Plan:
     with transaction.atomic():
-        planned = plan(_platform(owner), snapshot)
+        planned = plan(_platform(owner)[0], snapshot)
         transaction.set_rollback(True)  # a platform that was not there either
     return planned
 

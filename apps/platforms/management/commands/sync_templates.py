@@ -17,7 +17,9 @@ class Command(DatabaseCommand):
         parser.add_argument("file", help="the catalogue, or - for standard input")
 
     def handle(self, *, file: str, **options: Any) -> None:
-        manifest = manifest_in(file)
-        if not only_templates(manifest):
-            raise CommandError(f"Nothing was changed: {file} must hold templates and nothing else.")
-        self.stdout.write(f"Templates: {apply_catalogue(manifest.snapshot)}.")
+        with self.watching(options["verbosity"]):
+            manifest = manifest_in(file)
+            if not only_templates(manifest):
+                raise CommandError(f"Nothing was changed: {file} must hold templates and nothing else.")
+            changes = apply_catalogue(manifest.snapshot)
+        self.stdout.write(f"Templates: {changes}.")
