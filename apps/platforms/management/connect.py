@@ -37,9 +37,9 @@ class ConnectCommand(DatabaseCommand):
         self.connect(Wanted(
             organization=organization_named(org), kind=self.kind, base_url=url, key=read_key(key_file), name=name,
             reads_previews=bool(options.get("previews")),
-        ))  # fmt: skip
+        ), options["verbosity"])  # fmt: skip
 
-    def connect(self, wanted: Wanted) -> None:
+    def connect(self, wanted: Wanted, verbosity: int) -> None:
         """Raises CommandError."""
         try:
             identity = try_key(wanted)
@@ -48,7 +48,7 @@ class ConnectCommand(DatabaseCommand):
         except (NotConnected, UpstreamError) as error:
             raise CommandError(f"Nothing was stored. {error}") from None
         self.stdout.write("The key is stored, encrypted. Reading everything for the first time ...")
-        self._sync(connection, options["verbosity"])
+        self._sync(connection, verbosity)
 
     def _tell(self, wanted: Wanted, identity: Identity) -> None:
         role = f", as {identity.role}" if identity.role else ""

@@ -48,6 +48,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         flags = {name: options[name] for name in FLAGS}
+        self.verbosity = options["verbosity"]
         plan = from_flags(flags)
         try:
             self._prepare()
@@ -119,4 +120,4 @@ class Command(BaseCommand):
             return self.stdout.write(f"Connection: {plan.organization} reads {plan.url}. Its key was left as it is.")
         organization = Organization.objects.get(slug=plan.organization)
         wanted = Wanted(organization=organization, kind=plan.kind, base_url=plan.url, key=plan.key)
-        return CONNECT[plan.kind](stdout=self.stdout, stderr=self.stderr).connect(wanted)  # type: ignore[arg-type]
+        return CONNECT[plan.kind](stdout=self.stdout, stderr=self.stderr).connect(wanted, self.verbosity)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("oauthmcp", "0005_clean_names")]
+    dependencies = [("oauthmcp", "0007_script_client")]
 
     operations = [
         migrations.AddField(

@@ -36,7 +36,7 @@ def _fill(manager, column, connection):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("orgs", "0012_fill_timetables")]
+    dependencies = [("orgs", "0013_allow_script_tokens")]
 
     operations = [
         *(migrations.AddField(name, "search_key", models.TextField(db_default="", editable=False)) for name, _ in KEYS),

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("orgs", "0013_search_keys"),
+        ("orgs", "0014_search_keys"),
     ]
 
     operations = [

@@ -16,6 +16,6 @@ def fill(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("oauthmcp", "0006_authorization_redirect_uri")]
+    dependencies = [("oauthmcp", "0008_authorization_redirect_uri")]
 
     operations = [migrations.RunPython(fill, migrations.RunPython.noop)]
