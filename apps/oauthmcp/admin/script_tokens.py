@@ -5,8 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import display_for_value
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.text import Truncator
 
 from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, TokenOrganizationFilter, log_revoked
 from apps.oauthmcp.admin.authorizations import StateFilter, state_of
@@ -25,13 +27,13 @@ class ScriptTokenStateFilter(StateFilter):
 
 @admin.register(ScriptToken)
 class ScriptTokenAdmin(RevokeActionMixin, AccessAdmin):
-    list_display = ("name", "user", "organization", "scopes", "created", "expires", "last_used", "state")
+    list_display = ("short_name", "user", "organization", "state_or_reason", "last_used", "expires", "scopes")
     list_select_related = ("authorization__membership__user", "authorization__membership__organization")
     list_filter = (ScriptTokenStateFilter, TokenOrganizationFilter)
     ordering = ("-authorization__expires_at",)
     search_help_text = "The authorization's id, or how the user's e-mail address begins."
     fields = (
-        "name", "user", "organization", "scopes", "state", "created", "last_used", "expires", "reminded_at",
+        "name", "user", "organization", "scopes", "state_or_reason", "created", "last_used", "expires", "reminded_at",
         "authorization",
     )  # fmt: skip
     actions = ["revoke_access"]  # type: ignore[assignment]  # other lists have none
@@ -47,6 +49,10 @@ class ScriptTokenAdmin(RevokeActionMixin, AccessAdmin):
         users = User.objects.filter(email__startswith=fold_email(term))
         return queryset.filter(authorization__membership__user__in=users.values("pk")), False
 
+    @admin.display(description="Name")
+    def short_name(self, token: ScriptToken) -> str:
+        return Truncator(token.name).chars(40)
+
     @admin.display(description="User")
     def user(self, token: ScriptToken) -> str:
         return token.authorization.membership.user.email
@@ -60,19 +66,19 @@ class ScriptTokenAdmin(RevokeActionMixin, AccessAdmin):
         return token.authorization.scope.replace(":read", "").replace(" ", ", ")
 
     @admin.display(description="Created")
-    def created(self, token: ScriptToken) -> Any:
-        return token.authorization.created
+    def created(self, token: ScriptToken) -> str:
+        return display_for_value(token.authorization.created, "")
 
     @admin.display(description="Expires")
-    def expires(self, token: ScriptToken) -> Any:
-        return token.authorization.expires_at
+    def expires(self, token: ScriptToken) -> str:
+        return display_for_value(token.authorization.expires_at, "")
 
-    @admin.display(description="Last used", empty_value="Never")
-    def last_used(self, token: ScriptToken) -> Any:
-        return token.authorization.last_used_at
+    @admin.display(description="Last used")
+    def last_used(self, token: ScriptToken) -> str:
+        return display_for_value(token.authorization.last_used_at, "Never")
 
     @admin.display(description="State")
-    def state(self, token: ScriptToken) -> str:
+    def state_or_reason(self, token: ScriptToken) -> str:
         state = state_of(token.authorization)
         return token.get_ended_by_display() if state == "Revoked" else state
 

@@ -58,6 +58,7 @@ def make(user: User, wanted: Wanted) -> tuple[ScriptToken, str]:
         _lock(user)
         if made := ScriptToken.objects.filter(pk=id).select_related("authorization").first():
             raise MadeAlready(made)
+        _count(user)
         token = _create(id, wanted, _membership_of(user, wanted.membership_id))
         raw = new_script_token()
         _create_access_token(token.authorization, raw)
@@ -84,6 +85,10 @@ def _lock(user: User) -> None:
     now = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not now.is_active or now.password != user.password:
         raise NotMade("Your password was changed just now. Sign in again.")
+
+
+def _count(user: User) -> None:
+    """Raises NotMade where there is no room for one more."""
     owned = Authorization.objects.not_ended().filter(membership__user=user, script_token__isnull=False)
     if owned.count() >= MAX_NUMBER:
         raise NotMade(f"You have {MAX_NUMBER} tokens, and there can be no more at once. End one that you do not need.")

@@ -18,6 +18,7 @@ from apps.orgs.models import Membership, Organization, User
 from tests.accounts.visitors import PASSWORD, link_in_mail, said, sign_in, visitor
 from tests.api import Api
 from tests.factories import Fill
+from tests.oauthmcp.authorizing import ask
 from tests.oauthmcp.grants import make_member
 from tests.oauthmcp.script_tokens.page import LIST, make_token, newest
 from tests.operators import organization_form
@@ -261,6 +262,13 @@ def test_the_endpoints_of_oauth_neither_end_it_nor_exchange_it(script: Script) -
             answer = visitor().post(f"/api/auth/mcp/{path}", body, content_type="application/x-www-form-urlencoded")
             assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
     assert script.works()
+
+
+def test_nobody_authorizes_the_client(script: Script) -> None:
+    for redirect_uri in (None, "", "http://127.0.0.1/callback", "http://localhost:8000/api/v1/docs/signed-in"):
+        answer = ask(visitor(script.user), "porthole-scripts", redirect_uri=redirect_uri)
+        assert answer.status_code == 400
+        assert "Porthole does not know this app" in said(answer)
 
 
 def test_a_token_for_another_address_of_the_installation_is_refused(script: Script, settings: Any) -> None:

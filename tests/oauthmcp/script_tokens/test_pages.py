@@ -19,7 +19,7 @@ from tests.api import Api
 from tests.factories import Fill
 from tests.oauthmcp.grants import make_access_token, make_authorization, make_client, make_member
 from tests.oauthmcp.script_tokens.page import LIST, make_token, newest
-from tests.operators import client_of, staff_who_may
+from tests.operators import client_of, queries_of, staff_who_may
 
 
 def script_token(member: Membership, name: str = "Nightly", **fields: Any) -> Authorization:
@@ -190,6 +190,16 @@ def test_an_operator_finds_tokens_by_organization_state_user_and_id(
     assert found(state="revoked") == {"Over"}
     assert found(q=str(mine.pk)) == {"Mine"}
     assert found(q="'") == set()
+
+
+def test_an_operators_list_asks_as_many_queries_for_many_tokens_as_for_one(operator: Client, ada: Membership) -> None:
+    address = reverse("admin:oauthmcp_scripttoken_changelist")
+    counts = []
+    for number in (1, 20):
+        for _ in range(number):
+            script_token(ada)
+        counts.append(len(queries_of(lambda: operator.get(address))))
+    assert counts[0] == counts[1]
 
 
 def test_an_operator_without_permissions_sees_and_ends_nothing(db: None, ada: Membership) -> None:
