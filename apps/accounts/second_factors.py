@@ -65,9 +65,10 @@ def rotate() -> int:
 
 def _is_readable(authenticator: Authenticator) -> bool:
     try:
-        return bool(_secrets(authenticator)) or True
+        _secrets(authenticator)
     except UnreadableSecondFactor:
         return False
+    return True
 
 
 def _secrets(authenticator: Authenticator) -> list[tuple[str, str]]:
