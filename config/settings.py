@@ -196,6 +196,7 @@ PAGE_MIDDLEWARE = [
     "apps.accounts.sessions.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "apps.web.resending.ResendMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -260,7 +261,7 @@ SILENCED_SYSTEM_CHECKS = ["security.W021"]
 SILENCED_SYSTEM_CHECKS += ["security.W001", "security.W002", "security.W003", "admin.E408", "admin.E409", "admin.E410"]
 SILENCED_SYSTEM_CHECKS += ["oauth2_provider.W008"]  # apps/oauthmcp/redirects.py says where http may lead
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "apps.web.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "apps.web.resending.csrf_failure"
 
 REST_FRAMEWORK = {
     # A string, so that apps.tools does not import apps.oauthmcp.

@@ -281,6 +281,21 @@ def old_form(visit: Visit) -> None:
     visit.send(login=ADA, password=PASSWORD)
 
 
+def decision_on_an_old_page(visit: Visit) -> None:
+    asked_by_an_app()(visit)
+    visit.page.context.clear_cookies()
+    visit.follow("main [value=deny]")
+
+
+def form_of_an_operator_who_was_signed_out(visit: Visit) -> None:
+    visit.sign_in(User.objects.create_superuser("ops@example.com", PASSWORD))
+    visit.open("/admin/orgs/organization/add/")
+    visit.page.fill("[name=slug]", "harbour")
+    visit.page.fill("[name=name]", LONG_WORD)
+    visit.page.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
+    visit.follow("[name=_save]")
+
+
 def too_often(visit: Visit) -> None:
     visit.patch.setattr(settings, "ACCOUNT_RATE_LIMITS", {"login": "1/h/ip"})
     visit.open(SIGN_IN)
