@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from django.conf import settings
@@ -69,22 +69,54 @@ def fixtures(item: pytest.Item) -> list[str]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    is_slow = RUN == "fast" and collection_path.is_relative_to(config.rootpath / "tests")
-    return True if is_slow and f"{collection_path.relative_to(config.rootpath)}/".startswith(NOT_FAST) else None
+    is_ours = collection_path.is_relative_to(config.rootpath / "tests")
+    return True if is_ours and has_nothing_here(collection_path, config.rootpath) else None
+
+
+def has_nothing_here(path: Path, root: Path) -> bool:
+    """A file or a folder of which no case runs: it need not be read, and what it asks for not be imported."""
+    place = f"{path.relative_to(root)}/"
+    if RUN == "fast":
+        return place.startswith(NOT_FAST)
+    if RUN == "whole" and is_postgresql() and place.startswith((*OUTSIDE, *FORMS)):
+        files = [path] if path.is_file() else path.rglob("test_*.py")
+        return not any("both_databases" in file.read_text() for file in files)
+    return False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """What is collected stays until the end: the garbage collector need not go through it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[Any]:
+    """Each worker begins with other files: what one has compiled, the others need only read."""
+    report = yield
+    if isinstance(collector, pytest.Directory):
+        start = int(len(report.result) * place_among_workers())
+        report.result = report.result[start:] + report.result[:start]
+    return report
+
+
+def place_among_workers() -> float:
+    """From 0 up to 1, among those of this run and those that are at work on the other database."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return (number + is_postgresql() / 2) / int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left_out = [item for item in items if not runs_here(item)]
     # Slow ones first, so that in the end no worker waits for one that has only begun.
-    items[:] = sorted(filter(runs_here, items), key=opens_processes, reverse=True)
+    items[:] = sorted(filter(runs_here, items), key=lambda item: (not opens_processes(item), item.path))
     config.hook.pytest_deselected(items=left_out)
-
-
-def pytest_collection_finish() -> None:
-    """What was collected stays until the end: the garbage collector need not go through it again and again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

@@ -70,6 +70,35 @@ def test_every_run_has_its_cases(
     assert selection.runs_here(found) is runs
 
 
+@pytest.mark.parametrize(
+    ("run", "is_postgresql", "place", "is_left_out"),
+    [
+        ("whole", True, "tests/agent", True), ("whole", True, "tests/tools/test_schemathesis.py", True),
+        ("whole", True, "tests/browser", False), ("whole", True, "tests/browser/test_every_page.py", True),
+        ("whole", True, "tests/browser/test_whole_flow.py", False), ("whole", True, "tests/orgs", False),
+        ("whole", True, "tests/tools", False), ("soak", True, "tests/agent", False),
+        ("whole", False, "tests/agent", False), ("fast", False, "tests/agent", True),
+        ("fast", False, "tests/web", False),
+    ],
+)  # fmt: skip
+def test_a_file_of_which_nothing_runs_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, run: str, is_postgresql: bool, place: str, is_left_out: bool
+) -> None:
+    monkeypatch.setattr(selection, "RUN", run)
+    monkeypatch.setattr(selection, "is_postgresql", lambda: is_postgresql)
+    assert selection.has_nothing_here(BASE_DIR / place, BASE_DIR) is is_left_out
+
+
+def test_each_worker_of_both_runs_begins_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
+    places = set()
+    for worker, is_postgresql in ((0, False), (1, False), (0, True), (1, True)):
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", f"gw{worker}")
+        monkeypatch.setattr(selection, "is_postgresql", lambda found=is_postgresql: found)
+        places.add(selection.place_among_workers())
+    assert places == {0.0, 0.25, 0.5, 0.75}
+
+
 def test_whoever_serves_a_database_in_a_file_opens_processes(request: pytest.FixtureRequest) -> None:
     names = request.session._fixturemanager.getfixtureclosure(request.node.parent, ("data_dir",), ())[0]
     assert selection.opens_processes(case(fixtures=" ".join(names)))
