@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from getpass import getpass
+from getpass import getpass, getuser
 from pathlib import Path
 from typing import Any, get_args
 
@@ -75,6 +75,8 @@ def readable(file: str) -> str:
     try:
         if file != "-":
             Path(file).open("rb").close()
+    except PermissionError:
+        raise CommandError(f"{file} cannot be read by the user {getuser()}.") from None
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
     return file
