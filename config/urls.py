@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
+from apps.accounts import home
 from apps.oauthmcp import metadata
 from apps.tools import docs_pages, views
 from apps.tools.http import ToolViewSet
@@ -12,7 +13,7 @@ from apps.web.probes import healthz, readyz
 from config.openapi import openapi
 
 urlpatterns = [
-    path("", views.home, name="home"),
+    path("", home.home, name="home"),
     re_path(r"^docs/?\Z", docs_pages.contents, name="docs-contents"),
     re_path(r"^docs/(?P<address>(?s:.+))\Z", docs_pages.page, name="docs-page"),
     path("llms.txt", docs_pages.llms, name="llms"),

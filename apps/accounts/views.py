@@ -7,11 +7,13 @@ from typing import Any, cast
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.utils import perform_login
 from allauth.core import ratelimit
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.response import SimpleTemplateResponse
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -76,7 +78,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return too_many_requests(request)
     found = Invitation.objects.of_token(token).select_related("organization").first()
     if found is not None and found.accepted_at and _is_for(request, found):
-        return redirect("account")  # a form that was sent twice
+        return redirect("home")  # a form that was sent twice
     if found is None or not Invitation.objects.pending().filter(pk=found.pk).exists():
         return render(request, "account/invitation_gone.html", status=404)
     if request.user.is_authenticated:
@@ -96,11 +98,17 @@ def _join(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     is_right = _is_for(request, invitation)
     if request.method == "POST" and is_right:
         with transaction.atomic():
-            accept(invitation, request.user)  # type: ignore[arg-type]
-        return redirect("account")
+            is_member = accept(invitation, request.user)  # type: ignore[arg-type]
+        if is_member:
+            _tell_that_they_joined(request, invitation)
+        return redirect("home")
     status = 403 if request.method == "POST" else 200
     values = {"invitation": invitation, "is_right": is_right, "next": request.path}
     return render(request, "account/invitation_join.html", values, status=status)
+
+
+def _tell_that_they_joined(request: HttpRequest, invitation: Invitation) -> None:
+    messages.success(request, f"You are a member of {invitation.organization.name} now.")
 
 
 def _welcome(request: HttpRequest, invitation: Invitation, user: User | None) -> HttpResponse:
@@ -120,5 +128,6 @@ def _welcome(request: HttpRequest, invitation: Invitation, user: User | None) ->
     except IntegrityError:  # another invitation made the account at the same moment: now they sign in
         return redirect(request.path)
     record_authentication(request, user, method="password", email=user.email)
-    response: HttpResponse = perform_login(request, user)
+    _tell_that_they_joined(request, invitation)
+    response: HttpResponse = perform_login(request, user, redirect_url=reverse("home"))
     return response

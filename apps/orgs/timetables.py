@@ -12,10 +12,10 @@ from typing import Any
 
 from django.apps import apps
 from django.db import connection, transaction
-from django.db.models import Case, CharField, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, CharField, Count, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, When
 
 from apps.orgs.health import TICK, Facts, facts_of, judge
-from apps.orgs.models import HealthTimetable, Platform
+from apps.orgs.models import App, HealthTimetable, Platform
 from apps.orgs.narrowing import Condition
 from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
 from apps.orgs.rows import Row
@@ -164,18 +164,42 @@ class Clock:
 
     @classmethod
     def of(cls, organization_id: str, now: datetime) -> "Clock":
-        platforms = Platform.objects.filter(organization_id=organization_id).order_by("pk")
-        holding, kinds = Q(holds=Holds.ALWAYS), {Holds.ALWAYS.value}
-        for platform in platforms.values("pk", "kind", "last_sync_at", "as_of", "stale_after"):
-            synced, unsynced = _holding(platform, now)
-            of_it = Q(platform_id=platform["pk"])
-            if synced is not None:
-                holding |= of_it & Q(holds=Holds.SYNCED) & synced
-                kinds.add(Holds.SYNCED.value)
-            if unsynced is not None:
-                holding |= of_it & Q(holds=Holds.UNSYNCED) & unsynced
-                kinds.add(Holds.UNSYNCED.value)
+        holding, kinds = _holding_in([organization_id], now)
         return cls(organization_id, now, holding, tuple(sorted(kinds)))
+
+
+def _holding_in(organization_ids: Collection[str], now: datetime) -> tuple[Q, set[str]]:
+    """Which timetables hold, of all these organizations, and which kinds of them. One query."""
+    platforms = Platform.objects.filter(organization_id__in=organization_ids).order_by("pk")
+    holding, kinds = Q(holds=Holds.ALWAYS), {Holds.ALWAYS.value}
+    for platform in platforms.values("pk", "kind", "last_sync_at", "as_of", "stale_after"):
+        synced, unsynced = _holding(platform, now)
+        of_it = Q(platform_id=platform["pk"])
+        if synced is not None:
+            holding |= of_it & Q(holds=Holds.SYNCED) & synced
+            kinds.add(Holds.SYNCED.value)
+        if unsynced is not None:
+            holding |= of_it & Q(holds=Holds.UNSYNCED) & unsynced
+            kinds.add(Holds.UNSYNCED.value)
+    return holding, kinds
+
+
+def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[str, dict[str, int]]:
+    """Of each of these organizations how many applications have which health. Three queries, however many there are.
+
+    Hidden applications do not count; of those that have no timetable yet nothing is known.
+    """
+    apps_there = App.objects.filter(organization_id__in=organization_ids, hidden_at__isnull=True).order_by()
+    numbers = apps_there.values_list("organization_id").annotate(Count("id"))
+    holding, _kinds = _holding_in(organization_ids, now)
+    timetables = HealthTimetable.objects.filter(holding, organization_id__in=organization_ids, app__hidden_at=None)
+    counted = timetables.values("organization_id", health=_now(now, "level", "")).annotate(number=Count("app_id"))
+    counts: dict[str, dict[str, int]] = {id: dict.fromkeys(HealthTimetable.Level.values, 0) for id in organization_ids}
+    for row in counted.order_by():
+        counts[row["organization_id"]][row["health"]] = row["number"]
+    for id, number in numbers:
+        counts[id][HealthTimetable.Level.UNKNOWN] += max(0, number - sum(counts[id].values()))
+    return counts
 
 
 def _holding(platform: Mapping[str, Any], now: datetime) -> tuple[Q | None, Q | None]:
@@ -192,7 +216,7 @@ def _holding(platform: Mapping[str, Any], now: datetime) -> tuple[Q | None, Q | 
 def with_health(rows: QuerySet[Any], clock: Clock) -> QuerySet[Any]:
     """Applications with `health` and `health_reason` as they are at that moment."""
     timetable = FilteredRelation("timetables", condition=_within(clock.holding, "timetables__"))
-    return rows.annotate(timetable=timetable, health=_now(clock, "level"), health_reason=_now(clock, "reason"))
+    return rows.annotate(timetable=timetable, health=_now(clock.now, "level"), health_reason=_now(clock.now, "reason"))
 
 
 def _within(condition: Q, path: str) -> Q:
@@ -202,11 +226,9 @@ def _within(condition: Q, path: str) -> Q:
     return Q(*children, _connector=condition.connector, _negated=condition.negated)
 
 
-def _now(clock: Clock, name: str) -> Case:
-    begun = [
-        When(**{f"timetable__until_{step}__gt": clock.now}, then=F(f"timetable__{name}_{step}")) for step in STEPS[:-1]
-    ]
-    last: Any = F(f"timetable__{name}_{STEPS[-1]}")
+def _now(now: datetime, name: str, path: str = "timetable__") -> Case:
+    begun = [When(**{f"{path}until_{step}__gt": now}, then=F(f"{path}{name}_{step}")) for step in STEPS[:-1]]
+    last: Any = F(f"{path}{name}_{STEPS[-1]}")
     return Case(*begun, default=last, output_field=CharField(null=True))
 
 

@@ -1,11 +1,10 @@
-"""The pages beside the tools: the first page, and the reader of openapi.json."""
+"""The pages beside the tools: the reader of openapi.json, and where its sign-in ends."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from apps.orgs.callers import SCOPE_NAMES
-from apps.tools.registry import TOOLS
 from apps.web.csp import page_policy
 from apps.web.methods import require_safe
 
@@ -31,11 +30,3 @@ def signed_in(request: HttpRequest) -> HttpResponse:
     response["Cache-Control"] = "no-store"
     response["Content-Security-Policy"] = DOCS_POLICY
     return response
-
-
-def home(request: HttpRequest) -> HttpResponse:
-    """The page for browsers."""
-    # The usual key is public knowledge; one that somebody chose instead is theirs to know.
-    bearer = "porthole-local-dev" if settings.LOCAL_DEV_BEARER == "porthole-local-dev" else None
-    # Not the Host's: clients compare the address that they were given with the one in the metadata (RFC 9728 §3.3).
-    return render(request, "home.html", {"tools": TOOLS.values(), "bearer": bearer, "address": settings.PUBLIC_URL})

@@ -95,7 +95,7 @@ def test_a_code_is_asked_for_at_sign_in_and_works(clock: Clock) -> None:
     give_second_factor(person())
     client = challenged()
     assert "authenticator app" in said(client.get(CHALLENGE))
-    assert client.post(CHALLENGE, {"code": code(clock.step)})["Location"] == "/account/"
+    assert client.post(CHALLENGE, {"code": code(clock.step)})["Location"] == "/"
     assert who(client) == "ada@example.com"
 
 
@@ -195,7 +195,7 @@ def test_the_app_is_removed_with_its_recovery_codes(clock: Clock) -> None:
     set_up(client, clock)
     assert client.post(f"{APP}remove/")["Location"] == "/account/second-factor/"
     assert not user.authenticator_set.exists()
-    assert sign_in(visitor())["Location"] == "/account/"
+    assert sign_in(visitor())["Location"] == "/"
 
 
 def test_one_can_confirm_with_a_code_instead(clock: Clock) -> None:
@@ -212,7 +212,7 @@ def test_an_operator_can_remove_somebodys_second_factor(capsys: pytest.CaptureFi
     give_second_factor(user)
     call_command("remove_second_factor", "ADA@example.com")
     assert "password alone" in capsys.readouterr().out
-    assert sign_in(visitor())["Location"] == "/account/"
+    assert sign_in(visitor())["Location"] == "/"
     for email in ("ada@example.com", "nobody@example.com", "nonsense"):
         with pytest.raises(CommandError):
             call_command("remove_second_factor", email)

@@ -15,7 +15,7 @@ def test_an_address_and_its_password_sign_in(email: str) -> None:
     person()
     client = visitor()
     answer = sign_in(client, email)
-    assert (answer.status_code, answer["Location"]) == (302, "/account/")
+    assert (answer.status_code, answer["Location"]) == (302, "/")
     assert who(client) == "ada@example.com"
 
 
@@ -83,8 +83,8 @@ def test_one_comes_back_to_where_one_wanted_to_go(next: str) -> None:
 def test_one_is_not_sent_to_another_site(next: str) -> None:
     person()
     client = visitor()
-    assert sign_in(client, next=next)["Location"] == "/account/"
-    assert client.get("/account/login/", {"next": next})["Location"] == "/account/"
+    assert sign_in(client, next=next)["Location"] == "/"
+    assert client.get("/account/login/", {"next": next})["Location"] == "/"
     assert client.post("/account/logout/", {"next": next})["Location"] == "/account/login/"
 
 

@@ -26,6 +26,9 @@ class Page:
 
 PAGES = [
     Page("first-page", "Look into your deployments", ways.at("/")),
+    Page("first-page-member", "Your organizations", ways.at_a_glance),
+    Page("first-page-no-organization", "Your organizations", ways.at_home_without_organization),
+    Page("first-page-joined", "Your organizations", ways.joined),
     Page("docs", "All pages", ways.at("/docs/")),
     Page("docs-page", "Running Porthole", ways.at("/docs/running")),
     Page("docs-tool", "list_deployments", ways.at("/docs/tools/list_deployments")),

@@ -12,8 +12,10 @@ def test_an_invitation_leads_to_an_account_with_a_second_factor(visit: Visit) ->
 
     visit.open(link_in_mail())
     visit.send(name="Ada", password1=PASSWORD, password2=PASSWORD)
-    assert page.locator("h1").inner_text() == "Your account"
+    assert page.locator("h1").inner_text() == "Your organizations"
+    assert page.locator(".said").inner_text() == "You are a member of Acme now."
 
+    visit.open("/account/")
     visit.follow("text=Set up a second factor")
     visit.follow("text=Set up an authenticator app")
     visit.send(password=PASSWORD)
@@ -26,7 +28,7 @@ def test_an_invitation_leads_to_an_account_with_a_second_factor(visit: Visit) ->
     visit.send(login="ada@example.com", password="wrong-password")
     visit.send(password=PASSWORD)
     visit.send(code=recovery)
-    assert page.locator("h1").inner_text() == "Your account"
+    assert page.locator("h1").inner_text() == "Your organizations"
     assert Membership.objects.filter(organization=acme, user=User.objects.get(email="ada@example.com")).exists()
     assert visit.was_quiet()
 

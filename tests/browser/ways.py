@@ -6,13 +6,15 @@ from urllib.parse import urlencode
 
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.conf import settings
+from django.utils import timezone
 
+from apps.accounts import home
 from apps.accounts.invitations import invite
-from apps.orgs.models import Invitation, Membership, Organization, User
-from apps.tools import views
+from apps.orgs.models import HealthTimetable, Invitation, Membership, Organization, Platform, Project, User
+from apps.orgs.overview import FOREVER
 from tests.accounts.visitors import PASSWORD, give_second_factor, link_in_mail, person
 from tests.browser.conftest import Visit
-from tests.factories import fill
+from tests.factories import fill, make_app
 from tests.oauthmcp.authorizing import PATH as AUTHORIZE
 from tests.oauthmcp.authorizing import wanted
 from tests.oauthmcp.grants import make_authorization, make_client
@@ -147,6 +149,31 @@ def reset_link_used(visit: Visit) -> None:
 def several_organizations(visit: Visit) -> None:
     visit.sign_in(member_of_two(visit))
     visit.open("/account/")
+
+
+def at_a_glance(visit: Visit) -> None:
+    """Applications of every health, and an organization whose last sync failed."""
+    user = member_of_two(visit)
+    acme = Organization.objects.get(slug="acme")
+    project = Project.objects.filter(organization=acme)[0]
+    for level in ("down", "degraded", "degraded", "deploying", *["healthy"] * 9):
+        steps = {"organization": acme, "level_1": level, "until_1": FOREVER}
+        HealthTimetable.objects.update_or_create(app=make_app(project, level), holds="always", defaults=steps)
+    Membership.objects.create(organization=Organization.objects.create(slug="empty", name="Nothing yet"), user=user)
+    Platform.objects.filter(organization__slug="rival").update(last_sync_status="error", last_sync_at=timezone.now())
+    Platform.objects.filter(organization=acme).update(last_sync_status="ok", last_sync_at=timezone.now())
+    visit.sign_in(user)
+    visit.open("/")
+
+
+def at_home_without_organization(visit: Visit) -> None:
+    visit.sign_in(person(LONG))
+    visit.open("/")
+
+
+def joined(visit: Visit) -> None:
+    invitation_signed_in(visit)
+    visit.follow()
 
 
 def no_organization(visit: Visit) -> None:
@@ -304,7 +331,7 @@ def too_often(visit: Visit) -> None:
 
 
 def bug(visit: Visit) -> None:
-    visit.patch.setattr(views, "TOOLS", None)
+    visit.patch.setattr(home, "TOOLS", None)
     visit.open("/")
 
 
