@@ -50,7 +50,7 @@ def test_the_page_tells_what_a_token_may_see_how_long_and_when_it_was_used(ada: 
     assert "Nightly May look at Acme May see The organization and you; Apps and deployments Made" in page
     assert f"Made {row.created:%-d %B %Y} Ends {row.expires_at:%-d %B %Y, %H:%M} UTC" in page
     assert "Last used 3 February 2026, 04:05 UTC" in page
-    assert "at most every five minutes" in page
+    assert "right to the minute" in page
     assert "You have 1 of 20." in page
     Authorization.objects.update(last_used_at=None)
     assert "Last used Never" in said(visitor(ada.user).get(LIST))
