@@ -10,7 +10,7 @@ import pytest
 from django.db import InterfaceError, InternalError, OperationalError, ProgrammingError
 from django.test import Client
 
-from apps.tools import views
+from apps.accounts import home
 from apps.tools.registry import TOOLS
 from apps.web import errors
 from apps.web.exceptions import Unavailable
@@ -147,7 +147,7 @@ def test_a_bug_in_a_page_is_a_page(client: Client, monkeypatch: pytest.MonkeyPat
         raise RuntimeError(SECRET)
 
     client.raise_request_exception = False
-    monkeypatch.setattr(views, "render", broken)
+    monkeypatch.setattr(home, "render", broken)
     response = client.get("/", headers={"x-request-id": "look-me-up"})
     assert response.status_code == 500
     assert response["Content-Type"].startswith("text/html")
