@@ -21,7 +21,7 @@ TOOLS = {
     r"\bfind\b[^|]* -printf": "BSD's find has no -printf",
     r"\bxargs\b[^|]* -[rd]\b": "BSD's xargs has no -d, and no -r in older versions",
     r"\bhead -n ?-": "BSD's head has no negative count",
-    r"\b(cp|mv|ln|ls|mktemp|tail|wc|du|cut|tr|rm)\b[^|]* --\w": "BSD's has no long options",
+    r"(^|[|;&(]\s*)(cp|mv|ln|ls|mktemp|tail|wc|du|cut|tr|rm)\b[^|]* --\w": "BSD's has no long options",
     r"\bmktemp\b.* -[pt]": "other meanings on each",
     r"(^|[|;&(]\s*)(python|pip)3? ": "python may be missing or another one: .venv/bin/python, or python3 to make .venv",
 }
@@ -45,7 +45,7 @@ SINGLE_QUOTED = re.compile(r"'[^']*'", re.DOTALL)
 USED = re.compile(r"\$\{?([A-Za-z_]\w*)")
 SET = re.compile(r"(?:^|\s|\()([A-Za-z_]\w*)=|\bfor (\w+) in\b|\bread (?:-r )?(\w+)", re.MULTILINE)
 # What the text of the page says has to be set, or every shell has.
-GIVEN = {"HOME", "PATH", "DATABASE_URL", "PUBLIC_URL", "DATA_DIR"}
+GIVEN = {"HOME", "PATH", "PWD", "DATABASE_URL", "PUBLIC_URL", "DATA_DIR"}
 
 
 def commands_of(block: Block) -> str:

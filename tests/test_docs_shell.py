@@ -31,7 +31,8 @@ def test_a_page_has_no_command_that_only_some_can_run(name: str) -> None:
         ("timeout 5 make run", False), ("x=1  # a comment", False), ("curl http://localhost/?a=1", False),
         ("curl 'http://localhost/?a=1'", True), ("echo $TOKEN", False), ("TOKEN=x; echo $TOKEN", True),
         ('echo "$HOME" | wc -c', False), ("echo '$TOKEN'", True), ("status=1", False), ('echo "so!what"', False),
-        ("for app in a b; do echo $app; done", True), ("[[ -f x ]]", False), ("cp --archive a b", False),
+        ("for app in a b; do echo $app; done", True), ("[[ -f x ]]", False),
+        ("docker run --rm x", True), ("cp --archive a b", False),
     ],
 )  # fmt: skip
 def test_a_command_that_only_some_can_run_is_noticed(command: str, is_right: bool) -> None:
