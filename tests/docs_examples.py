@@ -57,8 +57,10 @@ class Demo:
     def moved(self, text: str) -> str:
         return DATE.sub(lambda day: (date.fromisoformat(day[0]) + timedelta(self.days)).isoformat(), text)
 
-    def run(self, block: Block) -> str:
-        command = ["bash", "-o", "pipefail", "-c"] if block.language == "sh" else [sys.executable, "-c"]
+    def run(self, block: Block, shell: str = "bash") -> str:
+        """What it prints. In dash, which has no pipefail, only the end of a pipe can fail."""
+        in_shell = [shell, "-c"] if shell == "dash" else [shell, "-o", "pipefail", "-c"]
+        command = in_shell if block.language == "sh" else [sys.executable, "-c"]
         script = self.moved(block.text).replace(HOST, f"http://localhost:{self.port}")
         done = subprocess.run(
             [*command, script], env=environment({}), capture_output=True, text=True, timeout=patience(), check=False
