@@ -1,5 +1,6 @@
 """The WSGI application. Importing it refuses bad settings with one sentence, whatever server does it."""
 
+import gc
 import os
 import sys
 
@@ -8,6 +9,9 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+# What is imported stays: the garbage collector need not go through it, neither now nor in each worker, which would
+# make its own copy of memory that all share.
+gc.disable()
 try:
     application = get_wsgi_application()
 
@@ -27,3 +31,6 @@ try:
         openapi.document()
 except ImproperlyConfigured as error:
     sys.exit(f"Porthole does not start: {error}")
+finally:
+    gc.freeze()
+    gc.enable()

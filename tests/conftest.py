@@ -12,18 +12,21 @@ import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
 from django.db.models.signals import post_migrate
 from django.test import Client
+from pytest_django.plugin import blocking_manager_key
 
 from apps.oauthmcp.models import Application
 from apps.oauthmcp.uses import uses
 from apps.orgs.models import Membership, User
 from tests.api import Api
-from tests.config.server import make_databases
+from tests.config.server import LOCAL, Server, gunicorn, make_databases
 from tests.factories import Fill, fill
 from tests.operators import client_of
 from tests.selection import is_postgresql
+
+MIGRATED = "porthole_migrated"  # the name of a database
 
 
 def pytest_configure() -> None:
@@ -33,6 +36,39 @@ def pytest_configure() -> None:
         # that tests start on SQLite.
         django_settings.DATABASES["default"]["TEST"]["MIGRATE"] = False
     django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """On PostgreSQL, one worker migrates, and each has a copy: migrating takes seconds."""
+    if not is_postgresql() or "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    is_made = tmp_path_factory.getbasetemp().parent / MIGRATED
+    with is_made.with_suffix(".lock").open("w") as lock, django_db_blocker.unblock():
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_made.exists():
+            make_migrated()
+            is_made.touch()
+    connection.settings_dict["TEST"]["TEMPLATE"] = MIGRATED
+
+
+def make_migrated() -> None:
+    settings = connection.settings_dict
+    name, test = settings["NAME"], settings["TEST"]
+    settings["TEST"] = test | {"NAME": MIGRATED}
+    connection.creation.create_test_db(verbosity=0, autoclobber=True)
+    connection.close()
+    settings["NAME"], settings["TEST"] = name, test
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """When all workers have ended."""
+    if is_postgresql() and "PYTEST_XDIST_WORKER" not in os.environ:
+        with session.config.stash[blocking_manager_key].unblock():
+            with connection.creation._nodb_cursor() as cursor:  # as Django drops its own
+                cursor.execute(f"DROP DATABASE IF EXISTS {MIGRATED}")
 
 
 @pytest.fixture(scope="session")
@@ -82,6 +118,13 @@ def data_dir(databases: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "static").mkdir()
     shutil.copy(databases / "organizations.sqlite3", folder / "porthole.sqlite3")
     return folder
+
+
+@pytest.fixture(scope="session")
+def local_server(data_dir: Path) -> Iterator[Server]:
+    """One worker with its threads, in local, where the bearer sees acme. Nobody breaks it, so all share it."""
+    with gunicorn(LOCAL | {"DATA_DIR": str(data_dir), "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "acme"}) as server:
+        yield server
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def fill(slug: str) -> Fill:
         statements: list[tuple[str, Any]] = []
 
         def record(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-            if not sql.startswith(("BEGIN", "SAVEPOINT", "RELEASE")):  # of the case that came first
+            if sql.startswith(("INSERT", "UPDATE")):  # what was only asked need not be asked again
                 statements.append((sql, params))
             return execute(sql, params, many, context)
 

@@ -14,12 +14,17 @@ from pytest_django.plugin import blocking_manager_key
 # fast: SQLite, in this process, without made-up inputs. soak: what is too long for every run.
 RUN = os.environ.get("TEST_RUN", "whole")
 # Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
-# what all other cases show; of these, those that are marked with `both_databases` show that the way there works too.
+# what all other cases show; those that are marked with `both_databases` show that the way there works too.
 OUTSIDE = ("tests/agent/", "tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
-# The form of requests and of answers, which no row decides. They read one that is there, as every tool's own cases do.
+# The form of requests and of answers, who may ask, and files of repositories and of documentation: no row decides them.
+# They read one that is there, as every tool's own cases do, and send no statement that other cases do not send.
 FORMS = (
-    "tests/tools/mcp/", "tests/tools/test_schemathesis.py", "tests/web/", "tests/oauthmcp/test_parameters.py",
-    "tests/oauthmcp/test_refusals.py",
+    "tests/tools/mcp/", "tests/tools/test_precedence.py", "tests/tools/test_repairs.py",
+    "tests/tools/test_schemathesis.py", "tests/tools/catalog/test_get_file.py",
+    "tests/tools/catalog/test_list_files.py", "tests/tools/catalog/test_search_docs.py", "tests/web/",
+    "tests/oauthmcp/test_authorize.py",
+    "tests/oauthmcp/test_bearer.py", "tests/oauthmcp/test_client_authentication.py",
+    "tests/oauthmcp/test_parameters.py", "tests/oauthmcp/test_refusals.py", "tests/oauthmcp/test_scopes.py",
 )  # fmt: skip
 # Servers of their own, which somebody attacks or breaks.
 FROM_OUTSIDE = ("tests/attacks/", "tests/faults/")

@@ -1,13 +1,11 @@
 """What is almost right, asked from outside: origins that begin like ours, methods of pages, _meta of another type."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.config.server import LOCAL, Server, gunicorn
+from tests.config.server import Server
 
 MODERN = {"mcp_protocol_version": "2026-07-28", "mcp_method": "ping"}
 HANDSHAKE = {"mcp_protocol_version": "2025-11-25"}
@@ -28,10 +26,9 @@ READ_ONLY = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def server(data_dir: Path) -> Iterator[Server]:
-    with gunicorn(LOCAL | {"DATA_DIR": str(data_dir), "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "acme"}) as server:
-        yield server
+@pytest.fixture
+def server(local_server: Server) -> Server:
+    return local_server
 
 
 def ping(server: Server, params: Any = None, **headers: str) -> tuple[int, Any]:

@@ -18,11 +18,9 @@ E2E = "an end-to-end secret has 32 characters or more".replace(" ", "-")
 KIB = 1024
 
 
-@pytest.fixture(scope="module")
-def server(data_dir: Path) -> Iterator[Server]:
-    """One worker with its threads, in local, where the bearer sees acme."""
-    with gunicorn(LOCAL | {"DATA_DIR": str(data_dir), "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "acme"}) as server:
-        yield server
+@pytest.fixture
+def server(local_server: Server) -> Server:
+    return local_server
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,18 @@ import psycopg
 from tests.config.server import BASE_DIR
 from tests.patience import patience
 
+# The tables as the models say, which takes a second; migrating takes eight, and the tests themselves do it.
 ORGANIZATION = """
 import django
 django.setup()
+from django.apps import apps
+from django.conf import settings
 from django.core.management import call_command
 from apps.orgs.models import Organization
-call_command("migrate", verbosity=0)
+settings.MIGRATION_MODULES = dict.fromkeys(apps.app_configs)
+call_command("migrate", run_syncdb=True, verbosity=0)
+settings.MIGRATION_MODULES = {}
+call_command("migrate", fake=True, verbosity=0)
 Organization.objects.create(slug="acme", name="Acme")
 """
 

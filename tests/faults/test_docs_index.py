@@ -47,6 +47,7 @@ def answers_again(server: Server) -> None:
         assert (answer.status, answer.headers["retry-after"]) == (503, "5")
         assert server.call("/healthz", method="GET").status == 200
         assert time.monotonic() < deadline
+        time.sleep(0.02)
     assert json.loads(answer.body)["items"]
 
 
@@ -115,6 +116,7 @@ def test_a_damaged_index_is_never_a_bug_and_is_soon_whole(
     while not is_whole(index):  # meanwhile a thread that has the last one open may still answer from it
         answers_again(server)
         assert time.monotonic() < deadline
+        time.sleep(0.02)
     answers_again(server)
     assert server.process.poll() is None
     assert server.process.pid == process

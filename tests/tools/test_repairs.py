@@ -225,6 +225,7 @@ def told(api: Api, tool: str, **inputs: Any) -> str:
     return message_of(api.post(tool, inputs).json())  # type: ignore[attr-defined]
 
 
+@pytest.mark.both_databases
 def test_a_name_tells_an_id_where_one_thing_has_it(api: Api, acme: Fill, rival: Fill) -> None:
     one = make_app(acme.project, "Web Shop", slug="shop")
     for name in ("shop", "web shop", "WEB SHOP"):

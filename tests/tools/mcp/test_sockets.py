@@ -1,24 +1,20 @@
 """POST /mcp through a real gunicorn: bytes on a socket, and what the access log says of them."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.config.server import LOCAL, Answer, Server, gunicorn, request_bytes
+from tests.config.server import Answer, Server, request_bytes
 from tests.tools.mcp.speaking import MODERN, MODERN_REQUEST, REQUEST, check_answer
 
 BODY = json.dumps(REQUEST).encode()
 KIB = 1024
 
 
-@pytest.fixture(scope="module")
-def server(data_dir: Path) -> Iterator[Server]:
-    """One worker with its threads, in local, where the bearer sees acme."""
-    with gunicorn(LOCAL | {"DATA_DIR": str(data_dir), "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "acme"}) as server:
-        yield server
+@pytest.fixture
+def server(local_server: Server) -> Server:
+    return local_server
 
 
 def message(body: bytes = BODY, **headers: Any) -> bytes:
