@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib import admin
@@ -72,9 +73,9 @@ def page_of(row: Any, page: str = "change") -> str:
     return reverse(f"admin:oauthmcp_{row._meta.model_name}_{page}", args=[row.pk])
 
 
-def act(client: Client, *rows: Any) -> Any:
-    data = {"action": "revoke_access", "_selected_action": [str(row.pk) for row in rows]}
-    return client.post(list_of(type(rows[0])), data, follow=True)
+def act(client: Client, *rows: Any, is_sure: bool = True) -> Any:
+    data: dict[str, Any] = {"action": "revoke_access", "_selected_action": [str(row.pk) for row in rows]}
+    return client.post(list_of(type(rows[0])), data | ({"confirmed": "yes"} if is_sure else {}), follow=True)
 
 
 def test_the_menu_has_a_section_for_access_and_nothing_that_is_never_issued(operator: Client) -> None:
@@ -271,6 +272,84 @@ def test_revoking_a_client_revokes_all_its_authorizations(operator: Client, acme
     assert Application.objects.filter(pk=authorization.application_id).exists()
     entry = LogEntry.objects.get()
     assert (entry.object_repr, entry.change_message) == ("Assistant", "Revoked all authorizations.")
+
+
+def test_revoking_asks_first_and_says_what_will_stop(operator: Client, acme: Fill, member: Membership) -> None:
+    first, _ = authorized(member)
+    other = make_authorization(first.application, make_member(acme.organization, "bob@example.com"))
+    ended = make_authorization(first.application, member, revoked_at=timezone.now())
+    for row in (first, first.application):
+        page = said(act(operator, row, is_sure=False))
+        assert "Assistant, which ada@example.com let into Acme: account, apps, config, files, docs; never used" in page
+        assert ("bob@example.com" in page) is (row is first.application)
+        assert "It cannot be undone." in page
+    assert "Nothing of this has access any more." in said(act(operator, ended, is_sure=False))
+    assert set(Authorization.objects.active()) == {first, other}
+    assert not LogEntry.objects.exists()
+
+
+def test_the_form_that_asks_sends_what_was_chosen(operator: Client, member: Membership) -> None:
+    chosen, kept = (authorized(member, name)[0] for name in ("One", "Two"))
+    form = act(operator, chosen, is_sure=False).context["hidden"]
+    operator.post(list_of(Authorization), dict(form))
+    assert list(Authorization.objects.active()) == [kept]
+
+
+def test_a_users_page_lists_whom_they_let_in_with_a_way_to_end_each(
+    operator: Client, acme: Fill, member: Membership
+) -> None:
+    authorization, secrets = authorized(member)
+    others, _ = authorized(make_member(acme.organization, "bob@example.com"), "Editor")
+    address = reverse("admin:orgs_user_change", args=[member.user_id])
+    answer = operator.get(address)
+    page = said(answer)
+    for words in ("Assistant", "Acme", "account, apps, config, files, docs", "Never", "Active", "Revoke access"):
+        assert words in page
+    assert "Editor" not in page
+    assert not [secret for secret in secrets if secret in answer.content.decode()]
+
+    link = f"{reverse('admin:oauthmcp_authorization_revoke', args=[authorization.pk])}?from=user"
+    assert f'href="{link}"' in answer.content.decode()
+    assert "Assistant, which ada@example.com let into Acme" in said(operator.get(link))
+    assert set(Authorization.objects.active()) == {authorization, others}
+    ended = operator.post(link, {"confirmed": "yes"})
+    assert (ended.status_code, ended["Location"]) == (302, address)
+    assert list(Authorization.objects.active()) == [others]
+    assert "Revoked" in said(operator.get(address))
+    assert LogEntry.objects.get().object_id == str(authorization.pk)
+
+
+def test_an_authorizations_own_page_leads_to_revoking_it_and_back(operator: Client, member: Membership) -> None:
+    authorization, _ = authorized(member)
+    link = reverse("admin:oauthmcp_authorization_revoke", args=[authorization.pk])
+    assert f'href="{link}"' in operator.get(page_of(authorization)).content.decode()
+    assert operator.post(link)["Location"] == page_of(authorization)
+    assert f'href="{link}"' not in operator.get(page_of(authorization)).content.decode()
+    assert operator.get(reverse("admin:oauthmcp_authorization_revoke", args=[uuid4()])).status_code == 404
+
+
+def test_who_may_not_revoke_finds_no_way_to(member: Membership) -> None:
+    authorization, _ = authorized(member)
+    staff = client_of(staff_who_may("view_authorization", "view_user"))
+    link = reverse("admin:oauthmcp_authorization_revoke", args=[authorization.pk])
+    user_page = staff.get(reverse("admin:orgs_user_change", args=[member.user_id])).content.decode()
+    assert "Assistant" in user_page
+    assert link not in user_page + staff.get(page_of(authorization)).content.decode()
+    assert staff.get(link).status_code == staff.post(link).status_code == 403
+    assert Authorization.objects.active().exists()
+    User.objects.filter(email="staff@example.com").delete()
+    only_users = client_of(staff_who_may("view_user"))
+    assert "Assistant" not in said(only_users.get(reverse("admin:orgs_user_change", args=[member.user_id])))
+
+
+def test_revoking_from_another_site_is_refused(operator: Client, member: Membership) -> None:
+    authorization, _ = authorized(member)
+    client = Client(enforce_csrf_checks=True, headers={"host": "localhost"})
+    client.force_login(User.objects.get(email="operator@example.com"))
+    data = {"action": "revoke_access", "_selected_action": str(authorization.pk), "confirmed": "yes"}
+    for address in (reverse("admin:oauthmcp_authorization_revoke", args=[authorization.pk]), list_of(Authorization)):
+        assert client.post(address, data, headers={"origin": "https://evil.example"}).status_code == 403
+    assert Authorization.objects.active().exists()
 
 
 @pytest.mark.parametrize("permission", ["view_authorization", "view_application", "delete_application"])

@@ -7,7 +7,8 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
-from apps.oauthmcp.models import Application
+from apps.oauthmcp.admin.revoking import asking
+from apps.oauthmcp.models import Application, Authorization, AuthorizationQuerySet
 from apps.orgs.admin.finding import DistantOrganizationFilter, people_like
 from apps.orgs.admin.parts import first_keys, only
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
@@ -87,7 +88,14 @@ class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
 
 
 class RevokeActionMixin:
-    """Mixed into an admin with an action that revokes: needs the permission to change authorizations."""
+    """Mixed into an admin with an action that revokes: it asks first.
+
+    It needs the permission to change authorizations. `authorizations_of` says which end with the chosen rows.
+    """
+
+    def authorizations_of(self, chosen: QuerySet[Any]) -> AuthorizationQuerySet:
+        column = {Application: "application", Authorization: "pk"}.get(chosen.model, "pk")
+        return Authorization.objects.filter(**{f"{column}__in": list(chosen.values_list("pk", flat=True))})
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("oauthmcp.change_authorization")
@@ -95,6 +103,9 @@ class RevokeActionMixin:
     def get_actions(self, request: HttpRequest) -> Any:
         actions = super().get_actions(request)  # type: ignore[misc]
         actions.pop("delete_selected", None)
+        if "revoke_access" in actions:
+            action, name, description = actions["revoke_access"]
+            actions["revoke_access"] = (asking(action, self.authorizations_of), name, description)
         return actions
 
 

@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import F, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
 from apps.oauthmcp.admin.access import AccessAdmin, MembershipOrganizationFilter, RevokeActionMixin, log_revoked
+from apps.oauthmcp.admin.revoking import page, scopes_of
 from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
+
+AUTHORIZATION_PAGE = "admin:oauthmcp_authorization_change"
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -49,6 +56,29 @@ class AuthorizationAdmin(RevokeActionMixin, AccessAdmin):
     )  # fmt: skip
     actions = ["revoke_access"]  # type: ignore[assignment]  # other lists have none
 
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.revoke)
+        return [path("<uuid:pk>/revoke/", view, name="oauthmcp_authorization_revoke"), *super().get_urls()]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        context = {"may_revoke": self.has_revoke_permission(request)}
+        return super().change_view(request, object_id, form_url, context | (extra_context or {}))
+
+    def revoke(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Of one, from its own page or from its user's."""
+        if not self.has_revoke_permission(request):
+            raise PermissionDenied
+        row = get_object_or_404(Authorization.objects.select_related("membership"), pk=pk)
+        is_users = request.GET.get("from") == "user"
+        back = ("admin:orgs_user_change", row.membership.user_id) if is_users else (AUTHORIZATION_PAGE, row.pk)
+        address, chosen = reverse(back[0], args=[back[1]]), Authorization.objects.filter(pk=pk)
+        if request.method != "POST":
+            return page(self, request, chosen, back=address)
+        self.revoke_access(request, chosen)
+        return HttpResponseRedirect(address)
+
     @admin.display(description="User")
     def user(self, authorization: Authorization) -> str:
         return authorization.membership.user.email
@@ -59,7 +89,7 @@ class AuthorizationAdmin(RevokeActionMixin, AccessAdmin):
 
     @admin.display(description="Scopes")
     def scopes(self, authorization: Authorization) -> str:
-        return authorization.scope.replace(":read", "").replace(" ", ", ")
+        return scopes_of(authorization)
 
     @admin.display(description="Authorized")
     def authorized(self, authorization: Authorization) -> Any:

@@ -2,6 +2,7 @@
 
 Django's own way asks which days there are by truncating the time of every row. Here an index leads from the first row
 of a period to the first one of the next: as many short steps as there are periods to choose from, however many rows.
+Of few rows, such as those that a search found, the times are read once.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 from apps.orgs.admin.paging import BoundedChangeList
 
 PARTS = ("year", "month", "day")
+FEW = 1000
 FORMATS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 
 
@@ -51,7 +53,16 @@ class DatedChangeList(BoundedChangeList):
 
     def _inside(self, begin: datetime, part: str) -> list[datetime]:
         """When the years, months or days of a period begin in which there are rows."""
-        return list(self._walk(begin, _end(begin, part), _inner(part)))
+        end = _end(begin, part)
+        if (few := self._times) is not None:
+            return sorted({_begin(moment, _inner(part)) for moment in few if begin <= moment < end})
+        return list(self._walk(begin, end, _inner(part)))
+
+    @cached_property
+    def _times(self) -> list[datetime] | None:
+        """Of all rows, where these are few."""
+        column = str(self.date_hierarchy)
+        return list(self.queryset.order_by().values_list(column, flat=True)) if self.result_count <= FEW else None
 
     def _walk(self, at: datetime, end: datetime, part: str) -> Iterator[datetime]:
         column = str(self.date_hierarchy)

@@ -72,7 +72,6 @@ class AppAdmin(OwnedAdmin):
         ("Timestamps", {"fields": ("last_deployed_at", "detail_read_at")}),
     )
     inlines = (EdgeStatisticsInline, RuntimeInline)
-    change_form_template = "admin/orgs/app/change_form.html"
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
