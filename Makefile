@@ -43,6 +43,7 @@ check-code:
 	$(BIN)/lint-imports --no-logo
 	$(MANAGE) makemigrations --check --dry-run
 	bin/check-production
+	bin/check-deploy lint
 	$(MANAGE) openapi --check tests/openapi.json
 	$(MANAGE) docs --check
 

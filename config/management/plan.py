@@ -113,7 +113,9 @@ def _ask_system(plan: Plan) -> Plan:
     if plan.organization is None or Platform.objects.filter(organization__slug=plan.organization).exists():
         return plan
     system = ask(
-        "Where its applications run: dokploy, coolify, manifest (a file that tells), or later", _system, "later"
+        "Where its applications run: dokploy, coolify, manifest (a file that describes them), or later",
+        _system,
+        "later",
     )
     if system == "manifest":
         return replace(plan, manifest=ask("The manifest's file", readable))

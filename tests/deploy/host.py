@@ -144,10 +144,10 @@ def is_confined(here: Machine) -> None:
         uid = (here.root / "etc/passwd").read_text().split("porthole:x:")[1].split(":")[0]
         if said["Uid"].split() != [uid] * 4 or said["NoNewPrivs"] != "1" or int(said["CapBnd"], 16):
             raise Failed(f"{unit.name}: {said}")
-        writable = sorted(
-            words[4] for words in map(str.split, (process / "mountinfo").read_text().splitlines())
-            if words[5].startswith("rw") and not words[4].startswith(("/proc", "/sys", "/dev", "/run"))
-        )  # fmt: skip
+        mounts = [line.split() for line in (process / "mountinfo").read_text().splitlines()]
+        seen = {words[4]: words[5] for words in mounts}  # of two at one place the later one is seen
+        own = ("/proc", "/sys", "/dev")
+        writable = sorted(at for at, how in seen.items() if how.startswith("rw") and not at.startswith(own))
         if writable != ["/tmp", "/var/lib/porthole", "/var/tmp"]:
             raise Failed(f"{unit.name} may write to {writable}")
 

@@ -79,8 +79,12 @@ def findings() -> Iterator[str]:
         if not shutil.which(program) and not Path(f"/usr/sbin/{program}").exists():
             print(f"  --  LEFT OUT  {lint.__name__}: {program} is not installed")
             continue
-        with TemporaryDirectory(prefix="porthole-lint-") as scratch:
-            said = lint(Path(scratch))
+        try:
+            with TemporaryDirectory(prefix="porthole-lint-") as scratch:
+                said = lint(Path(scratch))
+        except FileNotFoundError as missing:
+            print(f"  --  LEFT OUT  {lint.__name__}: {missing.filename} is not installed")
+            continue
         print(f"  {'ok' if not said else 'no'}            {program}", flush=True)
         if said:
             yield f"{program}:\n{said}"

@@ -17,6 +17,7 @@ CARRIED_OUT = {
     "LimitNPROC", "KillMode",
 }  # fmt: skip
 OF_THE_MANAGER = {"Restart", "RestartSec", "ExecReload"}
+VIEW = "/mnt"
 # prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN): what systemd's filter forbids, where the kernel does it itself.
 REFUSE_EXEC_GAIN = (
     "import ctypes, os, sys; ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) and sys.exit('no PR_SET_MDWE'); "
@@ -88,25 +89,26 @@ def script(unit: Unit, root: Path) -> str:
     if unit.one("MemoryDenyWriteExecute") == "yes":
         privileges += ["/usr/bin/python3", "-c", REFUSE_EXEC_GAIN]
     given = [f"{name}={value}" for name, value in values.items()]
-    return "\n".join([
+    start = "\n".join([
         "set -e",
-        *folders(unit),
         f"umask {unit.one('UMask', '0022')}",
         f"cd {unit.one('WorkingDirectory', '/')}",
         shlex.join(["exec", *privileges, "/usr/bin/env", "-i", *given, *command]),
     ])  # fmt: skip
+    return "\n".join(["set -e", *folders(unit), shlex.join(["exec", "chroot", VIEW, "sh", "-c", start])])
 
 
 def folders(unit: Unit) -> list[str]:
-    lines = []
+    """How the process sees the machine: a view elsewhere, since what is mounted on `/` itself is not seen from `/`."""
+    lines = [f"mount --rbind / {VIEW}"]
     if unit.one("ProtectSystem") == "strict":
-        lines += ["mount --bind / /", "mount -o remount,bind,ro /"]
+        lines += [f"mount -o remount,bind,ro {VIEW}{folder}" for folder in ("", "/run")]
     for name in unit.one("StateDirectory").split():
-        user, folder = unit.one("User"), f"/var/lib/{name}"
+        user, folder = unit.one("User"), f"{VIEW}/var/lib/{name}"
         lines.append(f"test -d {folder} && test $(stat -c %U {folder}) = {user}")  # systemd would make it
         lines += [f"mount --bind {folder} {folder}", f"mount -o remount,bind,rw {folder}"]
     if unit.one("ProtectHome") == "yes":
-        lines += [f"mount -t tmpfs -o ro,mode=0 tmpfs {folder}" for folder in ("/home", "/root")]
+        lines += [f"mount -t tmpfs -o ro,mode=0 tmpfs {VIEW}{folder}" for folder in ("/home", "/root")]
     if unit.one("PrivateTmp") in ("yes", "true"):
-        lines += [f"mount -t tmpfs -o mode=1777 tmpfs {folder}" for folder in ("/tmp", "/var/tmp")]
+        lines += [f"mount -t tmpfs -o mode=1777 tmpfs {VIEW}{folder}" for folder in ("/tmp", "/var/tmp")]
     return lines
