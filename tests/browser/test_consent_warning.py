@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from urllib.parse import urlencode
 
-import pytest
 from playwright.sync_api import expect
 
 from apps.oauthmcp.models import Grant
@@ -32,9 +31,9 @@ def sign_in_with_three_organizations(visit: Visit) -> None:
     visit.sign_in(make_member(Organization.objects.get(slug="acme")).user)
 
 
-def picture(visit: Visit, name: str, *, whole: bool = False) -> None:
+def picture(visit: Visit, name: str) -> None:
     if SCREENSHOTS:
-        visit.page.screenshot(path=Path(SCREENSHOTS) / f"{name}.png", animations="disabled", full_page=whole)
+        visit.page.screenshot(path=Path(SCREENSHOTS) / f"{name}.png", animations="disabled")
 
 
 def test_an_impostor_with_a_web_address_is_marked_and_the_real_one_is_not(visit: Visit) -> None:
@@ -44,6 +43,7 @@ def test_an_impostor_with_a_web_address_is_marked_and_the_real_one_is_not(visit:
         assert "Claude Code" in visit.page.locator("h1").inner_text()
         assert visit.page.locator(WARNING).count() == is_marked
         assert visit.page.locator(".decide.careful").count() == is_marked
+        expect(visit.page.locator("[value=allow]")).to_be_enabled()
         for width, height in ((390, 844), (1280, 800)):
             for scheme in ("light", "dark"):
                 visit.page.set_viewport_size({"width": width, "height": height})
@@ -55,22 +55,28 @@ def test_an_impostor_with_a_web_address_is_marked_and_the_real_one_is_not(visit:
     assert visit.was_quiet()
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (390, 664), (1280, 800)])
-@pytest.mark.parametrize("redirect_uri", [LOCAL, IMPOSTOR, f"https://{'long.' * 40}example/callback"])
-def test_the_decision_is_in_sight_with_the_warning(visit: Visit, width: int, height: int, redirect_uri: str) -> None:
-    visit.page.set_viewport_size({"width": width, "height": height})
+def test_the_decision_is_in_sight_with_the_warning(visit: Visit) -> None:
     sign_in_with_three_organizations(visit)
-    open_consent(visit, redirect_uri, "W" * 100 if "long" in redirect_uri else "Claude Code")
-    assert visit.page.locator("[name=scope]").count() == len(SCOPES)
-    picture(visit, f"fits-{width}x{height}-{len(redirect_uri)}")
-    for choice in ("allow", "deny"):
-        expect(visit.page.locator(f"[value={choice}]")).to_be_in_viewport(ratio=1)
-    if redirect_uri is not LOCAL:
-        box = visit.page.locator(WARNING).bounding_box()
-        decision = visit.page.locator(".decide").bounding_box()
-        assert box
-        assert decision
-        assert box["y"] + box["height"] <= decision["y"]
+    for name, app, uri in (
+        ("local", "Claude Code", LOCAL),
+        ("web", "Claude Code", IMPOSTOR),
+        ("long", "W" * 100, f"https://{'long.' * 40}example/callback"),
+    ):
+        visit.page.set_viewport_size({"width": 1280, "height": 800})
+        open_consent(visit, uri, app)
+        assert visit.page.locator("[name=scope]").count() == len(SCOPES)
+        for width, height in ((1280, 800), (390, 844), (390, 664)):
+            visit.page.set_viewport_size({"width": width, "height": height})
+            picture(visit, f"fits-{name}-{width}x{height}")
+            for choice in ("allow", "deny"):
+                expect(visit.page.locator(f"[value={choice}]")).to_be_in_viewport(ratio=1)
+            if name != "local":
+                assert is_above(visit, WARNING, ".decide")
+
+
+def is_above(visit: Visit, upper: str, lower: str) -> bool:
+    box, below = (visit.page.locator(one).bounding_box() for one in (upper, lower))
+    return bool(box and below and box["y"] + box["height"] <= below["y"])
 
 
 def test_the_keyboard_walks_through_in_the_order_of_reading_and_enter_in_a_box_decides_nothing(visit: Visit) -> None:

@@ -5,7 +5,17 @@ import re
 import pytest
 
 from apps.oauthmcp.models import DOCS_CLIENT, Application
-from apps.oauthmcp.redirects import Kind, NotAllowed, form_action_of, is_same, is_web_address, kind_of, target_of
+from apps.oauthmcp.redirects import (
+    Kind,
+    NotAllowed,
+    form_action_of,
+    is_same,
+    is_web_address,
+    kind_of,
+    recipient_of,
+    split_target,
+    target_of,
+)  # fmt: skip
 
 ALLOWED = [
     # uri, kind, shown to people, named in the Content-Security-Policy
@@ -223,3 +233,26 @@ def test_a_web_address_may_have_a_fragment(uri: str) -> None:
 )  # fmt: skip
 def test_nothing_else_is_a_web_address(uri: str) -> None:
     assert not is_web_address(uri)
+
+
+@pytest.mark.parametrize(
+    ("target", "front", "end"),
+    [
+        ("claude.ai", "", "claude.ai"),
+        ("claude.ai.sign-in.example:8443", "claude.ai.", "sign-in.example:8443"),
+        ("claude.ai.example.co.uk", "claude.ai.", "example.co.uk"),
+        ("co.uk", "", "co.uk"),
+        ("192.0.2.1:8443", "", "192.0.2.1:8443"),
+        ("[2001:db8::1]:8443", "", "[2001:db8::1]:8443"),
+        ("host", "", "host"),
+    ],
+)
+def test_the_end_of_a_web_target_tells_whose_it_is(target: str, front: str, end: str) -> None:
+    assert split_target(target) == (front, end)
+
+
+def test_on_ones_own_machine_the_port_tells_nothing_and_a_host_called_like_it_is_another() -> None:
+    local = recipient_of("http://127.0.0.1:1/cb")
+    assert local == recipient_of("http://[::1]:2/other") == recipient_of("https://localhost/cb")
+    assert recipient_of("https://loopback/cb") not in (local, recipient_of("https://loopback:444/cb"))
+    assert recipient_of("http://evil.example/cb") is None
