@@ -153,6 +153,13 @@ def test_an_organization_that_forbids_tokens_is_not_to_be_chosen(ada: Membership
     assert not ScriptToken.objects.exists()
 
 
+def test_tokens_that_are_forbidden_after_the_form_was_read_are_not_made(ada: Membership) -> None:
+    Organization.objects.filter(slug="acme").update(allows_script_tokens=False)
+    wanted = making.Wanted("x" * 32, "x", ada.pk, ["apps:read"], timezone.now() + timedelta(days=1), timezone.now())
+    with pytest.raises(making.NotMade, match="Acme allows no tokens for scripts"):
+        making.make(ada.user, wanted)
+
+
 def test_somebody_without_an_organization_reads_why_there_is_nothing_to_make(db: None) -> None:
     browser = visitor(User.objects.create_user("new@example.com", PASSWORD))
     confirm(browser)
