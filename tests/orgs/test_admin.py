@@ -126,6 +126,7 @@ def test_facts_are_shown_in_the_words_of_the_field(operator: Client, acme: Fill)
         "Checked at",
     ):  # fmt: skip
         assert f"{label}:" in page, label
+    assert "running since 2026-03-01 12:00 " in page  # as all times are
     assert "Edge check" in operator.get(page_of(acme.domain)).content.decode()
 
 
