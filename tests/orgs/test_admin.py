@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.test import Client
 from django.urls import reverse
 
@@ -21,6 +22,7 @@ from apps.orgs.models import (
     User,
 )
 from tests.factories import START, Fill, make
+from tests.oauthmcp.grants import make_access_token, make_authorization, make_client, make_code, make_refresh_token
 from tests.operators import (
     LIMITS,
     LISTED,
@@ -37,6 +39,8 @@ from tests.operators import (
     template_form,
     values_of,
 )
+
+PAGES = ("changelist", "add", "change", "history", "delete")
 
 
 def test_every_model_but_the_facts_has_a_list() -> None:
@@ -122,6 +126,7 @@ def test_facts_are_shown_in_the_words_of_the_field(operator: Client, acme: Fill)
         "Checked at",
     ):  # fmt: skip
         assert f"{label}:" in page, label
+    assert "running since 2026-03-01 12:00 " in page  # as all times are
     assert "Edge check" in operator.get(page_of(acme.domain)).content.decode()
 
 
@@ -239,3 +244,20 @@ def test_deleting_an_organization_counts_what_goes_and_takes_nothing_else(operat
     assert operator.post(page_of(acme.organization, "delete"), {"post": "yes"}).status_code == 302
     for model in [*OWNED, EdgeFact, EdgeStatistics, RuntimeFact, Platform]:
         assert set(model.objects.values_list("organization__slug", flat=True)) == {"rival"}
+
+
+def test_every_page_of_the_admin_opens_with_rows(operator: Client, acme: Fill) -> None:
+    member = Membership.objects.get(user__email="member@example.com")
+    client = make_client("Assistant", secret="a-client-secret", metadata={"client_uri": "https://example.com/"})
+    authorization = make_authorization(client, member)
+    for made in (make_access_token(authorization), make_refresh_token(authorization), make_code(client, member)):
+        assert made
+    for model in admin.site._registry:
+        names = {page: f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}" for page in PAGES}
+        never = 403 if model._meta.model_name == "idtoken" else 200
+        assert operator.get(reverse(names["changelist"])).status_code == never, model
+        assert operator.get(reverse(names["add"])).status_code in (200, 403), model
+        for row in model._default_manager.all()[:3]:
+            for page in ("change", "history", "delete"):
+                answer = operator.get(reverse(names[page], args=[quote(row.pk)]))
+                assert answer.status_code in ((200, 403) if page == "delete" else (200,)), (model, page)

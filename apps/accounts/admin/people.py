@@ -71,7 +71,7 @@ class MembershipAdmin(ListAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         if not search_term.strip():
             return queryset, False
-        return only(request, queryset, first_keys(queryset.filter(user__in=people_like(search_term)))), False
+        return only(request, queryset, first_keys(queryset.filter(user__in=people_like(request, search_term)))), False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         return summary_of(objs)  # authorizations are deleted too, and rows of tokens say nothing to a reader
@@ -151,4 +151,4 @@ class UserAdmin(ListAdmin, DjangoUserAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return only(request, queryset, people_like(search_term)) if search_term.strip() else queryset, False
+        return only(request, queryset, people_like(request, search_term)) if search_term.strip() else queryset, False

@@ -79,7 +79,7 @@ class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
         client = Application.objects.filter(client_id=term).first()
         if client is not None:
             return queryset.filter(application=client), False
-        found = queryset.filter(**{f"{self.user_column}__in": people_like(term)})
+        found = queryset.filter(**{f"{self.user_column}__in": people_like(request, term)})
         return only(request, queryset, first_keys(found)), False
 
     @admin.display(description="Client")

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
@@ -43,4 +45,6 @@ class RuntimeInline(FactInline):
 
 
 def _words(instance: dict[str, Any]) -> tuple[str, str, str]:
-    return instance["state"], instance.get("since") or "an unknown time", instance.get("message") or ""
+    since = parse_datetime(instance.get("since") or "")
+    when = date_format(since, "DATETIME_FORMAT") if since else "an unknown time"
+    return instance["state"], when, instance.get("message") or ""

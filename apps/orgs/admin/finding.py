@@ -92,9 +92,13 @@ def by_external_id(term: str) -> Q:
     return Q(platform_id__in=Platform.objects.values("id"), external_id=term)
 
 
-def people_like(term: str) -> list[Any]:
-    """The keys of those whose e-mail address has this in it: the first ones by their address."""
-    return first_keys(User.objects.filter(email__contains=fold_email(term)), ("email",))
+def people_like(request: HttpRequest, term: str) -> list[Any]:
+    """The keys of those whose e-mail address has this in it; of many, of those in the organization that is chosen."""
+    people = User.objects.filter(email__contains=fold_email(term))
+    keys = first_keys(people, ("pk",))
+    if len(keys) > MAX_FOUND and (organization := organization_named(request.GET.get("organization", ""))):
+        return first_keys(people.filter(memberships__organization=organization), ("pk",))
+    return keys
 
 
 def has_column(model: Any, column: str) -> bool:
