@@ -259,7 +259,7 @@ def follow(here: Engine, folder: Path) -> None:
         step("web is killed, and started again", lambda: is_started_again(newcomer, token))
         for service in ("caddy", "web", "worker", "database"):
             step(
-                f"{service} ends within {GRACE} s of being told",
+                f"{service} ends by itself when it is told to",
                 lambda service=service: ends_in_order(newcomer, service),
             )
         step("and starts again", lambda: newcomer.run(commands("With Compose")[-1]))
