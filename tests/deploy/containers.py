@@ -127,14 +127,26 @@ def the_way(newcomer: Newcomer) -> str:
 
 
 def token_of(newcomer: Newcomer) -> str:
-    newcomer.is_on("caddy", "Status=running")
-    newcomer.here.run("cp", f"{newcomer.id('caddy')}:{CA}", str(newcomer.folder / "root.crt"))
+    trust_caddy(newcomer)
     words = [sys.executable, str(ROOT / "tests/deploy/newcomer.py"), f"https://{NAME}", EMAIL]
     words += ["--connect-to", ADDRESS, "--ca", str(newcomer.folder / "root.crt")]
     got = subprocess.run(words, input=f"{PASSWORD}\n", text=True, capture_output=True, check=False)
     if got.returncode:
         raise Failed(f"No token: {got.stdout}{got.stderr}\n{newcomer.logs()}")
     return got.stdout.strip()
+
+
+def trust_caddy(newcomer: Newcomer) -> None:
+    """Its own authority is made at its first start, a moment after it runs."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            newcomer.here.run("cp", f"{newcomer.id('caddy')}:{CA}", str(newcomer.folder / "root.crt"))
+            return
+        except Failed:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
 
 
 def asks(newcomer: Newcomer, token: str) -> str:
@@ -232,7 +244,7 @@ def what_is_kept_can_be_put_back(newcomer: Newcomer, token: str) -> None:
     step("all volumes are deleted", lambda: newcomer.compose("down --volumes"))
     for line in commands("What to keep", "pg_restore"):
         step(line, lambda line=line: newcomer.run(line))
-    newcomer.here.run("cp", f"{newcomer.id('caddy')}:{CA}", str(newcomer.folder / "root.crt"))
+    trust_caddy(newcomer)
     step("the token of before works", lambda: asks(newcomer, token))
 
 
