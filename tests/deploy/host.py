@@ -235,7 +235,7 @@ def refused(here: Machine, line: str, sentence: str) -> None:
     cwd = here.cwd
     said = here.try_(line)
     here.cwd = cwd
-    lines = [each for each in said.stdout.splitlines() if not re.match(r"make(\[\d\])?: |\w+ is in ", each)]
+    lines = [each for each in said.stdout.splitlines() if not re.match(r"make(\[\d\])?: |\w+ is in |Installing ", each)]
     if not said.returncode or len(lines) != 1 or not re.search(sentence, lines[0]):
         raise Failed(f"{line}\nanswered {said.returncode}:\n{said.stdout}")
 
