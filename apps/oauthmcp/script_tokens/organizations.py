@@ -63,6 +63,8 @@ def allow(request: HttpRequest, organization_id: str) -> HttpResponse:
 
 def _owned(request: HttpRequest, id: str) -> Organization:
     """Not found for anybody but an owner, as if there were none."""
+    if "\0" in id:  # PostgreSQL takes none in text
+        raise Http404
     owners = Membership.objects.filter(user=cast("User", request.user), role=Membership.Role.OWNER)
     membership = owners.filter(organization_id=id).select_related("organization").first()
     if membership is None:
