@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run demo-platform test test-fast soak audit sbom check check-code openapi docs screenshots bench requirements packages environment npm-packages
+.PHONY: help run demo-platform test test-fast soak audit sbom check check-code openapi docs screenshots bench requirements packages environment npm-packages install check-deploy
 BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
@@ -42,7 +42,8 @@ check-code:
 	$(LOCAL) $(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(MANAGE) makemigrations --check --dry-run
-	bin/check-deploy
+	bin/check-production
+	bin/check-deploy lint
 	$(MANAGE) openapi --check tests/openapi.json
 	$(MANAGE) docs --check
 
@@ -58,6 +59,12 @@ screenshots: packages environment ## Take docs/images/ anew, of a make demo-plat
 bench: environment ## Compare the cost of an answer with plain Django and DRF views, and measure syncs, on PostgreSQL
 	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/bench.py $(ARGS)
 	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/syncs.py
+
+install: ## Put Porthole on this machine, with systemd and Caddy (PUBLIC_URL=https://…; docs/running.md); again: upgrade it
+	@bin/install
+
+check-deploy: environment ## Lint every file in deploy/, and follow the ways of docs/running.md from an empty Debian to an answer
+	@bin/check-deploy $(ARGS)
 
 audit: environment npm-packages ## Ask for known vulnerabilities in what is pinned
 	@bin/auditors

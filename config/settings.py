@@ -20,9 +20,9 @@ SECRET_KEY = env.text(
 ENCRYPTION_KEYS = env.fernet_keys("ENCRYPTION_KEYS")
 PORT = env.integer("PORT", 8000, low=1, high=65535)
 PUBLIC_URL = env.origin("PUBLIC_URL", f"http://localhost:{PORT}" if IS_LOCAL else "")
-for _name, _value in (("SECRET_KEY", SECRET_KEY), ("PUBLIC_URL", PUBLIC_URL)):
+for _name, _value, _way in (("SECRET_KEY", SECRET_KEY, " manage.py setup makes one."), ("PUBLIC_URL", PUBLIC_URL, "")):
     if not _value:
-        raise ImproperlyConfigured(f"{_name} must be set, because PORTHOLE_ENV is {PORTHOLE_ENV}.")
+        raise ImproperlyConfigured(f"{_name} must be set, because PORTHOLE_ENV is {PORTHOLE_ENV}.{_way}")
 
 ALLOWED_HOSTS = [f"[{host_of(PUBLIC_URL)}]" if ":" in host_of(PUBLIC_URL) else host_of(PUBLIC_URL)]
 if IS_LOCAL:

@@ -119,8 +119,8 @@ def test_an_input_with_a_default_says_so(name: str) -> None:
 
 def test_every_setting_is_described_and_every_described_one_is_read() -> None:
     read = set()
-    for file in ("config/settings.py", "config/gunicorn.conf.py"):
-        read |= set(re.findall(r'\benv\.\w+\(\s*"([A-Z0-9_]+)"', text_of(file)))
+    for file in ("config/settings.py", "config/gunicorn.conf.py", "config/env.py"):
+        read |= set(re.findall(r'\b(?:env|self)\.\w+\(\s*"([A-Z0-9_]+)"', text_of(file)))
     assert len(read) > 15
     settings = text_of("docs/running.md").split("## Settings")[1].split("\n## ")[0]
     assert sorted(re.findall(r"^\| `([A-Z0-9_]+)` \|", settings, re.MULTILINE)) == sorted(read)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from getpass import getpass
+from getpass import getpass, getuser
 from pathlib import Path
 from typing import Any, get_args
 
@@ -75,6 +75,8 @@ def readable(file: str) -> str:
     try:
         if file != "-":
             Path(file).open("rb").close()
+    except PermissionError:
+        raise CommandError(f"{file} cannot be read by the user {getuser()}.") from None
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror}.") from None
     return file
@@ -111,7 +113,9 @@ def _ask_system(plan: Plan) -> Plan:
     if plan.organization is None or Platform.objects.filter(organization__slug=plan.organization).exists():
         return plan
     system = ask(
-        "Where its applications run: dokploy, coolify, manifest (a file that tells), or later", _system, "later"
+        "Where its applications run: dokploy, coolify, manifest (a file that describes them), or later",
+        _system,
+        "later",
     )
     if system == "manifest":
         return replace(plan, manifest=ask("The manifest's file", readable))
