@@ -94,8 +94,7 @@ class RevokeActionMixin:
     """
 
     def authorizations_of(self, chosen: QuerySet[Any]) -> AuthorizationQuerySet:
-        column = {Application: "application", Authorization: "pk"}.get(chosen.model, "pk")
-        return Authorization.objects.filter(**{f"{column}__in": list(chosen.values_list("pk", flat=True))})
+        return Authorization.objects.filter(pk__in=list(chosen.values_list("pk", flat=True)))
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("oauthmcp.change_authorization")
