@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from apps.accounts.invitations import invite
 from apps.accounts.mail import NotSent
 from apps.orgs.admin.finding import OrganizationFilter
-from apps.orgs.admin.parts import first_keys, only
+from apps.orgs.admin.parts import exactly, first_keys
 from apps.orgs.admin.readonly import ListAdmin
 from apps.orgs.models import Invitation
 from apps.orgs.models.people import fold_email
@@ -55,4 +55,4 @@ class InvitationAdmin(ListAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         term = fold_email(search_term)
         found = queryset.filter(email__contains=term)
-        return only(request, queryset, first_keys(found, self.ordering)) if term else queryset, False
+        return exactly(request, queryset, first_keys(found, self.ordering)) if term else queryset, False
