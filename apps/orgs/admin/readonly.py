@@ -19,15 +19,15 @@ from django.utils.safestring import SafeString
 
 from apps.orgs.admin.finding import (
     OrganizationFilter,
-    by_external_id,
     by_id,
     has_column,
+    known_as,
     organization_named,
     organization_picker,
 )
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
 from apps.orgs.admin.paging import BoundedChangeList, CappedPaginator
-from apps.orgs.admin.parts import contains, exactly, first_keys, keys_by_part, only
+from apps.orgs.admin.parts import contains, exactly, keys_by_part, only
 from apps.orgs.text import fold
 
 OF_SEARCHES = {"q", "organization", PAGE_VAR, ALL_VAR, ERROR_FLAG}  # what narrows no further
@@ -100,9 +100,10 @@ class OwnedAdmin(ListAdmin):
 
     def _by_words(self, request: HttpRequest, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
         """The rows whose platform calls them exactly this, and those with this in a name."""
-        known = first_keys(queryset.filter(by_external_id(term))) if has_column(self.model, "external_id") else []
         everywhere, named = self.model._default_manager.all(), request.GET.get("organization", "")
-        if organization := organization_named(named) if named.strip() else None:
+        organization = organization_named(named) if named.strip() else None
+        known = known_as(everywhere, term, organization) if has_column(self.model, "external_id") else []
+        if organization:
             everywhere = everywhere.filter(organization_id=organization.pk)
         condition, order = contains(self.parts, fold(term)), self.get_ordering(request)
         keys = known + keys_by_part(queryset, condition, everywhere=everywhere, order=order)
