@@ -17,22 +17,6 @@ class Migration(migrations.Migration):
             model_name="environment",
             name="environment_of",
         ),
-        migrations.RemoveIndex(
-            model_name="healthtimetable",
-            name="health_first",
-        ),
-        migrations.RemoveIndex(
-            model_name="healthtimetable",
-            name="health_second",
-        ),
-        migrations.RemoveIndex(
-            model_name="healthtimetable",
-            name="health_third",
-        ),
-        migrations.RemoveIndex(
-            model_name="healthtimetable",
-            name="health_fourth",
-        ),
         migrations.AddIndex(
             model_name="deployment",
             index=models.Index(
@@ -71,30 +55,30 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="healthtimetable",
-            index=models.Index(fields=["level_1", "organization", "holds", "until_1"], name="health_first"),
+            index=models.Index(fields=["level_1", "until_1"], name="health_first_of_all"),
         ),
         migrations.AddIndex(
             model_name="healthtimetable",
             index=models.Index(
                 condition=models.Q(("level_2__isnull", False)),
-                fields=["level_2", "organization", "holds", "until_1"],
-                name="health_second",
+                fields=["level_2", "until_1"],
+                name="health_second_of_all",
             ),
         ),
         migrations.AddIndex(
             model_name="healthtimetable",
             index=models.Index(
                 condition=models.Q(("level_3__isnull", False)),
-                fields=["level_3", "organization", "holds", "until_2"],
-                name="health_third",
+                fields=["level_3", "until_2"],
+                name="health_third_of_all",
             ),
         ),
         migrations.AddIndex(
             model_name="healthtimetable",
             index=models.Index(
                 condition=models.Q(("level_4__isnull", False)),
-                fields=["level_4", "organization", "holds", "until_3"],
-                name="health_fourth",
+                fields=["level_4", "until_3"],
+                name="health_fourth_of_all",
             ),
         ),
         migrations.AddIndex(

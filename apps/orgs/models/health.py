@@ -51,23 +51,33 @@ class HealthTimetable(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["app", "holds"], name="health_timetable_once")]
         # A step holds from the end of the one before: so an index tells those that hold now from those that will.
-        # The level comes first, for those who ask about every organization.
+        # One organization's rows lie together, so its lists go by it; overviews of all of them go by the level.
         indexes = [
-            models.Index(fields=["level_1", "organization", "holds", "until_1"], name="health_first"),
+            models.Index(fields=["organization", "holds", "level_1", "until_1"], name="health_first"),
             models.Index(
-                fields=["level_2", "organization", "holds", "until_1"],
+                fields=["organization", "holds", "level_2", "until_1"],
                 condition=models.Q(level_2__isnull=False),
                 name="health_second",
             ),
             models.Index(
-                fields=["level_3", "organization", "holds", "until_2"],
+                fields=["organization", "holds", "level_3", "until_2"],
                 condition=models.Q(level_3__isnull=False),
                 name="health_third",
             ),
             models.Index(
-                fields=["level_4", "organization", "holds", "until_3"],
+                fields=["organization", "holds", "level_4", "until_3"],
                 condition=models.Q(level_4__isnull=False),
                 name="health_fourth",
+            ),
+            models.Index(fields=["level_1", "until_1"], name="health_first_of_all"),
+            models.Index(
+                fields=["level_2", "until_1"], condition=models.Q(level_2__isnull=False), name="health_second_of_all"
+            ),
+            models.Index(
+                fields=["level_3", "until_2"], condition=models.Q(level_3__isnull=False), name="health_third_of_all"
+            ),
+            models.Index(
+                fields=["level_4", "until_3"], condition=models.Q(level_4__isnull=False), name="health_fourth_of_all"
             ),
         ]
 
