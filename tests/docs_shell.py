@@ -45,7 +45,7 @@ SINGLE_QUOTED = re.compile(r"'[^']*'", re.DOTALL)
 USED = re.compile(r"\$\{?([A-Za-z_]\w*)")
 SET = re.compile(r"(?:^|\s|\()([A-Za-z_]\w*)=|\bfor (\w+) in\b|\bread (?:-r )?(\w+)", re.MULTILINE)
 # What the text of the page says has to be set, or every shell has.
-GIVEN = {"HOME", "PATH", "PWD", "DATABASE_URL", "PUBLIC_URL", "DATA_DIR"}
+GIVEN = {"HOME", "PATH", "PWD", "DATABASE_URL", "PUBLIC_URL", "DATA_DIR", "TOKEN", "PORTHOLE_TOKEN", "PORTHOLE_URL"}
 
 
 def commands_of(block: Block) -> str:

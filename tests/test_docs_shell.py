@@ -29,7 +29,7 @@ def test_a_page_has_no_command_that_only_some_can_run(name: str) -> None:
         ("python manage.py migrate", False), (".venv/bin/python manage.py check", True), ("python3 -m venv x", True),
         ("pip install x", False), (".venv/bin/pip install x", True), ("xdg-open x", False), ("open x", False),
         ("timeout 5 make run", False), ("x=1  # a comment", False), ("curl http://localhost/?a=1", False),
-        ("curl 'http://localhost/?a=1'", True), ("echo $TOKEN", False), ("TOKEN=x; echo $TOKEN", True),
+        ("curl 'http://localhost/?a=1'", True), ("echo $OTHER", False), ("TOKEN=x; echo $TOKEN", True),
         ('echo "$HOME" | wc -c', False), ("echo '$TOKEN'", True), ("status=1", False), ('echo "so!what"', False),
         ("for app in a b; do echo $app; done", True), ("[[ -f x ]]", False),
         ("docker run --rm x", True), ("cp --archive a b", False),
@@ -99,7 +99,7 @@ def typed(folder: Path, line: str, shell: str) -> tuple[int, str]:
 
 def test_there_are_commands_for_operators() -> None:
     names = {line.split("manage.py ")[1].split()[0] for _, line in operators_commands()}
-    assert names >= {"migrate", "create_operator", "add_member", "sync_manifest", "export_manifest", "rotate_keys"}
+    assert names >= {"create_operator", "add_member", "sync_manifest", "export_manifest", "rotate_keys"}
 
 
 @pytest.mark.soak

@@ -112,7 +112,7 @@ def test_nobody_keeps_the_page(acme: Fill) -> None:
 
 
 def test_a_member_of_nothing_reads_what_comes_next() -> None:
-    assert "to invite ada@example.com ;" in said(visitor(person()).get("/"))
+    assert "to invite ada@example.com :" in said(visitor(person()).get("/"))
     operator = visitor(person("op@example.com", is_staff=True)).get("/")
     assert "add yourself to its members" in said(operator)
     assert "/admin/orgs/organization/" in operator.content.decode()

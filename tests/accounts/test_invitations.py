@@ -120,7 +120,7 @@ def test_without_mail_the_operator_hands_the_link_over(
     answer = add(operator, acme, role="owner")
     assert "No mail was sent." in said(answer)
     assert ("EMAIL_URL is not set" in said(answer)) is (why == "not set up")
-    assert visitor().post(link_on(answer), NEW)["Location"] == "/account/"
+    assert visitor().post(link_on(answer), NEW)["Location"] == "/"
     assert memberships() == [("ada@example.com", "owner")]
 
 

@@ -155,7 +155,7 @@ def test_a_second_factor_that_cannot_be_read_says_so_and_is_logged_once(
     assert code(clock.step) not in caplog.text
     assert who(client) is None
     call_command("remove_second_factor", ADA)
-    assert sign_in(visitor())["Location"] == "/account/"
+    assert sign_in(visitor())["Location"] == "/"
 
 
 def test_whoever_lacks_the_password_learns_nothing_of_it(settings: Any) -> None:
@@ -195,7 +195,7 @@ def test_pages_with_codes_tell_who_is_still_signed_in_how_to_replace_them(clock:
         answer = client.get(address)
         assert (answer.status_code, UNREADABLE in said(answer)) == (409, True), address
     assert client.post("/account/second-factor/app/remove/").status_code == 302
-    assert sign_in(visitor())["Location"] == "/account/"
+    assert sign_in(visitor())["Location"] == "/"
 
 
 def test_rotating_names_who_cannot_be_read_and_leaves_them_for_the_right_key(

@@ -62,7 +62,7 @@ def test_without_mail_the_way_is_a_link_that_the_command_prints(acme: Organizati
     link = printed_link(run("add_member", "acme", "ada@example.com", "--link"))
     assert link.split("/")[3] not in str(Invitation.objects.values().get())
     client = visitor()
-    assert client.post(link, NEW)["Location"] == "/account/"
+    assert client.post(link, NEW)["Location"] == "/"
     assert who(client) == "ada@example.com"
     assert "Acme Owner" in said(client.get("/account/"))
     assert visitor().get(link).status_code == 404

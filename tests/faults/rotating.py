@@ -137,7 +137,7 @@ class Load:
         self.is_over.wait(random.uniform(0, 3))
         now = int(time.time())
         answer = self.submit("/account/second-factor/sign-in/", {"code": code(now // PERIOD)}, cookies)
-        if answer.location != "/account/" and int(time.time()) // PERIOD == now // PERIOD:
+        if answer.location != "/" and int(time.time()) // PERIOD == now // PERIOD:
             raise AssertionError(f"no second factor: {text_of(answer.body)}")
         assert person["email"] in self.ask("GET", "/account/", "", cookie(cookies)).body
         self.is_over.wait(PERIOD - time.time() % PERIOD + 0.5)

@@ -84,12 +84,16 @@ def disconnect_on_the_page(session: Session) -> None:
 
 
 def revoke_in_the_admin(session: Session) -> None:
-    data = {"action": "revoke_access", "_selected_action": [str(session.authorization.pk)]}
+    data = {"action": "revoke_access", "confirmed": "yes", "_selected_action": [str(session.authorization.pk)]}
     assert operator().post(reverse("admin:oauthmcp_authorization_changelist"), data).status_code == 302
 
 
 def revoke_the_client_in_the_admin(session: Session) -> None:
-    data = {"action": "revoke_access", "_selected_action": [str(session.authorization.application_id)]}
+    data = {
+        "action": "revoke_access",
+        "confirmed": "yes",
+        "_selected_action": [str(session.authorization.application_id)],
+    }
     assert operator().post(reverse("admin:oauthmcp_application_changelist"), data).status_code == 302
 
 

@@ -10,7 +10,7 @@ from apps.oauthmcp.models import Authorization, Grant
 from tests.factories import Fill
 from tests.oauthmcp.grants import make_authorization, make_client, make_code, make_member
 
-fill = import_module("apps.oauthmcp.migrations.0007_fill_authorization_redirect_uri").fill
+fill = import_module("apps.oauthmcp.migrations.0009_fill_authorization_redirect_uri").fill
 
 
 @pytest.mark.django_db

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from apps.orgs.admin import paging, parts
+from apps.orgs.admin import dates, paging, parts
 from apps.orgs.models import (
     App,
     Deployment,
@@ -217,3 +217,17 @@ def test_deployments_are_gone_into_by_year_month_and_day(operator: Client, acme:
 def test_a_date_that_there_is_not_is_no_error_of_ours(operator: Client, wrong: str) -> None:
     answer = operator.get(f"{list_of(Deployment)}?created_at__{wrong}", follow=True)
     assert answer.status_code == 200
+
+
+def test_days_are_walked_to_from_one_to_the_next(operator: Client, acme: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dates, "FEW", 0)
+    for day in (3, 5):
+        make(Deployment, acme.organization, app=acme.app, title="x", created_at=datetime(2026, 3, day, tzinfo=UTC))
+    address = f"{list_of(Deployment)}?organization=acme&created_at__year=2026&created_at__month=3"
+    queries = queries_of(lambda: operator.get(address))
+    assert [choice["title"] for choice in operator.get(address).context["cl"].periods.choices] == [
+        "2026-03-01", "2026-03-03", "2026-03-05",
+    ]  # fmt: skip
+    steps = [query["sql"] for query in queries if 'SELECT "orgs_deployment"."created_at"' in query["sql"]]
+    assert len(steps) == 4
+    assert all(step.count('"created_at" >=') == 1 for step in steps), steps

@@ -176,6 +176,7 @@ ALLOWED = {
     "oauthmcp.Application.allowed_origins": NEVER_FILLED,
     "oauthmcp.Application.post_logout_redirect_uris": NEVER_FILLED,
     "oauthmcp.Authorization.id": AN_ID,
+    "oauthmcp.Authorization.redirect_uri": WHERE,
     "oauthmcp.Authorization.scope": SCOPES,
     "oauthmcp.ScriptToken.name": "what its owner calls it",
     "oauthmcp.ScriptToken.ended_by": WORD,

@@ -17,7 +17,8 @@ from apps.web.management.database_command import DatabaseCommand
 from tests.config.server import LOCAL, run
 
 OURS = sorted(name for name, app in get_commands().items() if str(app).startswith(("apps.", "config")))
-NEEDS_NO_ROWS = {"createapplication", "docs", "openapi", "runserver", "setup"}  # setup migrates
+# setup and restore make the tables.
+NEEDS_NO_ROWS = {"createapplication", "docs", "openapi", "restore", "runserver", "setup"}
 NEEDS_ROWS = [name for name in OURS if name not in NEEDS_NO_ROWS]
 NO_TABLES = "The database has no tables yet: run manage.py migrate."
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.invitations import may_see_link, renew, send_link
 from apps.orgs.admin.finding import OrganizationFilter
-from apps.orgs.admin.parts import first_keys, only
+from apps.orgs.admin.parts import exactly, first_keys
 from apps.orgs.admin.readonly import ListAdmin
 from apps.orgs.models import Invitation, User
 from apps.orgs.models.people import fold_email
@@ -126,4 +126,4 @@ class InvitationAdmin(ListAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         term = fold_email(search_term)
         found = queryset.filter(email__contains=term)
-        return only(request, queryset, first_keys(found, self.ordering)) if term else queryset, False
+        return exactly(request, queryset, first_keys(found, self.ordering)) if term else queryset, False

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from apps.accounts.admin.people import MembersInline, NewMemberInline
 from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.finding import by_id
-from apps.orgs.admin.parts import contains, first_keys, only
+from apps.orgs.admin.parts import contains, exactly, first_keys
 from apps.orgs.admin.readonly import ListAdmin, links
 from apps.orgs.models import Organization, SourceConnection
 from apps.orgs.text import fold
@@ -100,7 +100,7 @@ class OrganizationAdmin(ListAdmin):
         found = by_id(queryset, {"org": "id"}, term)
         if found is None:
             condition = contains(("slug", "search_key"), fold(term))
-            found = only(request, queryset, first_keys(queryset.filter(condition), self.ordering))
+            found = exactly(request, queryset, first_keys(queryset.filter(condition), self.ordering))
         return found, False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.finding import OrganizationFilter, people_like
-from apps.orgs.admin.parts import first_keys, only
+from apps.orgs.admin.parts import exactly, first_keys, only
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import Membership, User
 from apps.orgs.models.people import fold_email
@@ -71,7 +71,9 @@ class MembershipAdmin(ListAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         if not search_term.strip():
             return queryset, False
-        return only(request, queryset, first_keys(queryset.filter(user__in=people_like(request, search_term)))), False
+        return exactly(
+            request, queryset, first_keys(queryset.filter(user__in=people_like(request, search_term)))
+        ), False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         return summary_of(objs)  # authorizations are deleted too, and rows of tokens say nothing to a reader

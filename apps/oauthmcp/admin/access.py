@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from apps.oauthmcp.admin.revoking import asking
 from apps.oauthmcp.models import Application, Authorization, AuthorizationQuerySet
 from apps.orgs.admin.finding import DistantOrganizationFilter, people_like
-from apps.orgs.admin.parts import first_keys, only
+from apps.orgs.admin.parts import exactly, first_keys
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 from apps.orgs.models import User
 
@@ -80,7 +80,7 @@ class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):
         if client is not None:
             return queryset.filter(application=client), False
         found = queryset.filter(**{f"{self.user_column}__in": people_like(request, term)})
-        return only(request, queryset, first_keys(found)), False
+        return exactly(request, queryset, first_keys(found)), False
 
     @admin.display(description="Client")
     def client(self, row: Any) -> str:
@@ -94,8 +94,7 @@ class RevokeActionMixin:
     """
 
     def authorizations_of(self, chosen: QuerySet[Any]) -> AuthorizationQuerySet:
-        column = {Application: "application", Authorization: "pk"}.get(chosen.model, "pk")
-        return Authorization.objects.filter(**{f"{column}__in": list(chosen.values_list("pk", flat=True))})
+        return Authorization.objects.filter(pk__in=list(chosen.values_list("pk", flat=True)))
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("oauthmcp.change_authorization")

@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, log_revoked
-from apps.oauthmcp.models import BUILT_IN, SCRIPT_CLIENT, Application, Authorization
+from apps.oauthmcp.models import BUILT_IN, SCRIPT_CLIENT, Application, Authorization, AuthorizationQuerySet
 from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.parts import first_keys, only
 
@@ -80,6 +80,9 @@ class ApplicationAdmin(RevokeActionMixin, AccessAdmin):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         return summary_of(objs)
+
+    def authorizations_of(self, chosen: QuerySet[Application]) -> AuthorizationQuerySet:
+        return Authorization.objects.filter(application__in=list(chosen)).of_programs()
 
     @admin.action(description="Revoke access", permissions=["revoke"])
     def revoke_access(self, request: HttpRequest, chosen: QuerySet[Application]) -> None:

@@ -20,8 +20,8 @@ def page(
     admin: Any, request: HttpRequest, stops: AuthorizationQuerySet, *, back: str, hidden: Iterable[tuple[str, str]] = ()
 ) -> HttpResponse:
     """`admin` is the ModelAdmin of the list; `stops` are those that would be revoked, `hidden` what the form sends."""
-    of_membership = ("membership__user", "membership__organization")
-    ending = stops.filter(revoked_at=None).select_related("application", *of_membership).order_by("-expires_at", "pk")
+    shown = ("application", "script_token", "membership__user", "membership__organization")
+    ending = stops.filter(revoked_at=None).select_related(*shown).order_by("-expires_at", "pk")
     rows = list(ending[: MAX_COUNTED + 1])
     more = len(rows) - MAX_LISTED
     context = admin.admin_site.each_context(request) | {

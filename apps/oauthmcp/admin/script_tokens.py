@@ -14,8 +14,8 @@ from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, TokenOrga
 from apps.oauthmcp.admin.authorizations import StateFilter, state_of
 from apps.oauthmcp.models import Authorization, ScriptToken
 from apps.oauthmcp.script_tokens import ending
-from apps.orgs.models import User
-from apps.orgs.models.people import fold_email
+from apps.orgs.admin.finding import people_like
+from apps.orgs.admin.parts import first_keys, only
 
 
 class ScriptTokenStateFilter(StateFilter):
@@ -31,7 +31,7 @@ class ScriptTokenAdmin(RevokeActionMixin, AccessAdmin):
     list_select_related = ("authorization__membership__user", "authorization__membership__organization")
     list_filter = (ScriptTokenStateFilter, TokenOrganizationFilter)
     ordering = ("-authorization__expires_at",)
-    search_help_text = "The authorization's id, or how the user's e-mail address begins."
+    search_help_text = "The authorization's id, or a part of the user's e-mail address."
     fields = (
         "name", "user", "organization", "scopes", "state_or_reason", "created", "last_used", "expires", "reminded_at",
         "authorization",
@@ -46,8 +46,8 @@ class ScriptTokenAdmin(RevokeActionMixin, AccessAdmin):
             return queryset, False
         with suppress(ValueError):
             return queryset.filter(pk=UUID(term)), False
-        users = User.objects.filter(email__startswith=fold_email(term))
-        return queryset.filter(authorization__membership__user__in=users.values("pk")), False
+        found = queryset.filter(authorization__membership__user__in=people_like(request, term))
+        return only(request, queryset, first_keys(found)), False
 
     @admin.display(description="Name")
     def short_name(self, token: ScriptToken) -> str:

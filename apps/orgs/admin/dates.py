@@ -6,10 +6,14 @@ Of few rows, such as those that a search found, the times are read once.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from apps.orgs.admin.paging import BoundedChangeList
 
@@ -28,6 +32,10 @@ class Periods:
 
 class DatedChangeList(BoundedChangeList):
     """With `periods`, by the column `date_hierarchy`, which an index has in the order of the list."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        self.request = request
+        super().get_results(request)
 
     @cached_property
     def periods(self) -> Periods | None:
@@ -66,11 +74,21 @@ class DatedChangeList(BoundedChangeList):
 
     def _walk(self, at: datetime, end: datetime, part: str) -> Iterator[datetime]:
         column = str(self.date_hierarchy)
-        rows = self.queryset.select_related(None).order_by(column, "id").values_list(column, flat=True)
+        rows = self._undated.select_related(None).order_by(column, "id").values_list(column, flat=True)
         while first := rows.filter(**{f"{column}__gte": at, f"{column}__lt": end}).first():
             begin = _begin(first, part)
             yield begin
             at = _end(begin, part)
+
+    @cached_property
+    def _undated(self) -> QuerySet[Any]:
+        """The list without the period: of two beginnings, SQLite would go to the first and walk from there."""
+        other = copy(self)
+        other.filter_params = {
+            name: value for name, value in self.filter_params.items() if not name.startswith(f"{self.date_hierarchy}__")
+        }
+        undated: QuerySet[Any] = other.get_queryset(self.request)
+        return undated
 
     def _link(self, moment: datetime, part: str) -> dict[str, str]:
         """To the period of this kind that the moment is in; without a kind to all of them."""

@@ -34,6 +34,13 @@ def only(request: HttpRequest, rows: QuerySet[Any], keys: Sequence[Any]) -> Quer
     return rows.filter(pk__in=keys[:MAX_FOUND])
 
 
+def exactly(request: HttpRequest, rows: QuerySet[Any], keys: Sequence[Any]) -> QuerySet[Any]:
+    """The same where the keys are of `rows` already: nothing else is said, or SQLite would walk an organization's."""
+    found = rows.model._default_manager.order_by(*rows.query.order_by)
+    found.query.select_related = rows.query.select_related
+    return only(request, found, keys)
+
+
 def keys_by_part(rows: QuerySet[Any], condition: Q, *, everywhere: QuerySet[Any], order: Sequence[str]) -> list[Any]:
     """Of rows that fulfil the condition; `everywhere` are `rows` and those that filters without an index leave out.
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.admin.utils import flatten_fieldsets
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import ALL_VAR, ERROR_FLAG, PAGE_VAR, ChangeList
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import JSONField, Model, QuerySet
 from django.http import HttpRequest
@@ -19,16 +19,18 @@ from django.utils.safestring import SafeString
 
 from apps.orgs.admin.finding import (
     OrganizationFilter,
-    by_external_id,
     by_id,
     has_column,
+    known_as,
     organization_named,
     organization_picker,
 )
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
 from apps.orgs.admin.paging import BoundedChangeList, CappedPaginator
-from apps.orgs.admin.parts import contains, first_keys, keys_by_part, only
+from apps.orgs.admin.parts import contains, exactly, keys_by_part, only
 from apps.orgs.text import fold
+
+OF_SEARCHES = {"q", "organization", PAGE_VAR, ALL_VAR, ERROR_FLAG}  # what narrows no further
 
 
 class ListAdmin(admin.ModelAdmin):
@@ -98,12 +100,15 @@ class OwnedAdmin(ListAdmin):
 
     def _by_words(self, request: HttpRequest, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
         """The rows whose platform calls them exactly this, and those with this in a name."""
-        known = first_keys(queryset.filter(by_external_id(term))) if has_column(self.model, "external_id") else []
         everywhere, named = self.model._default_manager.all(), request.GET.get("organization", "")
-        if organization := organization_named(named) if named.strip() else None:
+        organization = organization_named(named) if named.strip() else None
+        known = known_as(everywhere, term, organization) if has_column(self.model, "external_id") else []
+        if organization:
             everywhere = everywhere.filter(organization_id=organization.pk)
         condition, order = contains(self.parts, fold(term)), self.get_ordering(request)
-        return only(request, queryset, known + keys_by_part(queryset, condition, everywhere=everywhere, order=order))
+        keys = known + keys_by_part(queryset, condition, everywhere=everywhere, order=order)
+        are_narrowed = set(request.GET) <= OF_SEARCHES
+        return exactly(request, queryset, keys) if are_narrowed else only(request, queryset, keys)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         names = flatten_fieldsets(self.get_fieldsets(request, obj))

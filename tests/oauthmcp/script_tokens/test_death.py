@@ -89,12 +89,12 @@ def forbid_in_the_admin(script: Script) -> None:
 
 
 def revoke_in_the_admin(script: Script) -> None:
-    data = {"action": "revoke_access", "_selected_action": [str(script.token.pk)]}
+    data = {"action": "revoke_access", "confirmed": "yes", "_selected_action": [str(script.token.pk)]}
     assert operator().post(reverse("admin:oauthmcp_scripttoken_changelist"), data).status_code == 302
 
 
 def revoke_the_authorization_in_the_admin(script: Script) -> None:
-    data = {"action": "revoke_access", "_selected_action": [str(script.token.pk)]}
+    data = {"action": "revoke_access", "confirmed": "yes", "_selected_action": [str(script.token.pk)]}
     assert operator().post(reverse("admin:oauthmcp_authorization_changelist"), data).status_code == 302
 
 
@@ -310,7 +310,7 @@ def test_an_account_that_is_switched_on_again_has_its_tokens_again(script: Scrip
 
 def test_ending_connected_apps_in_the_admin_does_not(script: Script) -> None:
     application = script.token.authorization.application
-    data = {"action": "revoke_access", "_selected_action": [str(application.pk)]}
+    data = {"action": "revoke_access", "confirmed": "yes", "_selected_action": [str(application.pk)]}
     answer = operator().post(reverse("admin:oauthmcp_application_changelist"), data, follow=True)
     assert "Tokens for scripts are not revoked all at once" in said(answer)
     assert script.works()

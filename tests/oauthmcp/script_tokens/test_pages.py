@@ -207,7 +207,7 @@ def test_an_operator_without_permissions_sees_and_ends_nothing(db: None, ada: Me
     address = reverse("admin:oauthmcp_scripttoken_changelist")
     staff = client_of(staff_who_may("view_scripttoken"))
     assert staff.get(address).status_code == 200
-    data = {"action": "revoke_access", "_selected_action": [str(Authorization.objects.get().pk)]}
+    data = {"action": "revoke_access", "confirmed": "yes", "_selected_action": [str(Authorization.objects.get().pk)]}
     staff.post(address, data)
     assert Authorization.objects.active().exists()
 

@@ -7,15 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from apps.installation import keys
 from apps.installation.backups.dump import dump
 from apps.installation.backups.file import BadBackup, Reader
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
+    when_stopped = "There is no backup of it."
     help = (
         "Writes everything that is in the database to one file. Keys are not in it: keep SECRET_KEY and "
         "ENCRYPTION_KEYS elsewhere."

@@ -3,13 +3,13 @@
 from typing import Any
 
 from django.contrib.sessions.models import Session
-from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from apps.oauthmcp.models import Authorization, Grant
+from apps.web.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Signs everybody out, and ends the access of all apps and scripts. People sign in and let apps in again."
 
     def handle(self, **options: Any) -> None:
