@@ -63,7 +63,7 @@ bench: environment ## Compare the cost of an answer with plain Django and DRF vi
 install: ## Put Porthole on this machine, with systemd and Caddy (PUBLIC_URL=https://…; docs/running.md); again: upgrade it
 	@bin/install
 
-check-deploy: environment ## Lint every file in deploy/, and follow the ways of docs/running.md from an empty Debian to an answer
+check-deploy: environment ## Lint every file in deploy/, and follow docs/ from an empty Debian to an answer (CHECK_DEPLOY_PARTIAL=ok: what is left out is no error)
 	@bin/check-deploy $(ARGS)
 
 audit: environment npm-packages ## Ask for known vulnerabilities in what is pinned

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.deploy.steps import leave_out
+
 ROOT = Path(__file__).resolve().parents[2]
 PATH = f"{ROOT / 'build/deploy/linters/bin'}:{os.environ['PATH']}"
 DOCKERFILES = ["Dockerfile", *sorted(str(file) for file in (ROOT / "tests/deploy/images").glob("*.Dockerfile"))]
@@ -37,7 +39,7 @@ def docker() -> str:
     """By the plugin, or where there is none by the program that came before it."""
     words = ["docker", "compose"] if not run("docker", "compose", "version")[1] else ["docker-compose"]
     if not shutil.which(words[-1], path=PATH) and len(words) == 1:
-        print("  --  LEFT OUT  compose.yaml as Compose reads it: neither its plugin nor docker-compose is installed")
+        leave_out("compose.yaml as Compose reads it: neither its plugin nor docker-compose is installed")
         return ""
     return run(*words, "--file", "compose.yaml", "config", "--quiet")[1]
 
@@ -53,7 +55,7 @@ def kubectl() -> str:
     if wrong or wrong_too:
         return wrong or wrong_too
     if not shutil.which("kubernetes-validate", path=PATH):
-        print("  --  LEFT OUT  schemas of Kubernetes: kubernetes-validate is not installed")
+        leave_out("schemas of Kubernetes: kubernetes-validate is not installed")
         return ""
     return "".join(run("kubernetes-validate", "--strict", "-", text=text)[1] for text in (base, overlay))
 
@@ -66,7 +68,7 @@ LINTERS: dict[str, Callable[[], str]] = {
 def findings() -> Iterator[str]:
     for program, lint in LINTERS.items():
         if not shutil.which(program, path=PATH):
-            print(f"  --  LEFT OUT  {lint.__name__}: {program} is not installed")
+            leave_out(f"{lint.__name__}: {program} is not installed")
             continue
         said = lint()
         print(f"  {'ok' if not said else 'no'}            {program}", flush=True)

@@ -9,92 +9,17 @@ Then what the page promises: what containers may do, how they end and come back,
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.deploy.alone import alone
+from tests.deploy.compose import NAME, PASSWORD, PATIENCE, PROJECT, Newcomer, asks, commands, token_of, trust_caddy
 from tests.deploy.engine import Engine, build_images, engine
-from tests.deploy.machine import ROOT, Failed, alone
-
-PAGE = ROOT / "docs/containers.md"
-NAME = "porthole.example.com"
-EMAIL, PASSWORD = "you@example.com", "correct horse battery staple"
-ADDRESS = "127.0.0.1:8333"
-CA = "/data/caddy/pki/authorities/local/root.crt"
-PATIENCE = 90  # seconds
-
-done: list[str] = []
-left_out: list[str] = []
-
-
-def step(what: str, act: Callable[[], str]) -> str:
-    start = time.monotonic()
-    said = act()
-    done.append(what)
-    print(f"  ok {time.monotonic() - start:6.1f} s  {what}", flush=True)
-    return said
-
-
-def leave_out(what: str) -> None:
-    left_out.append(what)
-    print(f"  --  LEFT OUT  {what}", flush=True)
-
-
-def commands(heading: str, first: str = "") -> list[str]:
-    """Those of a section of the page: of its first block, or of the one that begins with `first`."""
-    section = PAGE.read_text().partition(f" {heading}\n")[2]
-    blocks = re.findall(r"^ *```(?:console|sh)\n(.*?)^ *```", section, re.DOTALL | re.MULTILINE)
-    block = next(block for block in blocks if first in block)
-    return [line.strip().removeprefix("$ ") for line in block.splitlines() if line.strip()]
-
-
-class Newcomer:
-    """Types the page's commands into a shell, in a folder of their own, on a machine that has `engine`."""
-
-    def __init__(self, folder: Path, here: Engine, settings: dict[str, str]) -> None:
-        self.here, self.folder, self.cwd = here, folder, folder
-        project = {"COMPOSE_PROJECT_NAME": "porthole-check", "PORTHOLE_IMAGE": "porthole-check"}
-        own = {"HTTPS_PORT": ADDRESS, "HTTP_PORT": "127.0.0.1:8334", "PORTHOLE_TLS": "tls internal"}
-        self.environment = os.environ | here.environment | project | own | settings
-
-    def run(self, line: str, text: str = "") -> str:
-        line = re.sub(r"\bdocker compose\b", shlex.join(self.here.compose), line)
-        line = re.sub(r"\bdocker (?=build)", f"{shlex.join(self.here.docker)} ", line)
-        finished = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", f"{line}\nstatus=$?; pwd >{self.folder}/cwd; exit $status"], cwd=self.cwd,
-            env=self.environment, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
-        self.cwd = Path((self.folder / "cwd").read_text().strip())
-        if finished.returncode:
-            raise Failed(f"{line}\n{finished.stdout[-6000:]}\n{self.logs()}")
-        return finished.stdout
-
-    def compose(self, line: str, text: str = "") -> str:
-        return self.run(f"docker compose {line}", text)
-
-    def logs(self) -> str:
-        words = [*self.here.compose, "logs", "--tail=30"]
-        said = subprocess.run(words, cwd=self.cwd, env=self.environment, capture_output=True, text=True, check=False)
-        return said.stdout
-
-    def id(self, service: str) -> str:
-        return self.compose(f"ps -q {service}").strip()
-
-    def inspect(self, service: str, template: str) -> str:
-        return self.here.run("inspect", "--format", template, self.id(service))
-
-    def is_on(self, service: str, state: str, seconds: float = PATIENCE) -> str:
-        """Waits until the health or the status of a container is so."""
-        deadline = time.monotonic() + seconds
-        while self.inspect(service, f"{{{{.State.{state.partition('=')[0]}}}}}") != state.partition("=")[2]:
-            if time.monotonic() > deadline:
-                raise Failed(f"{service} is not {state}:\n{self.inspect(service, '{{json .State}}')}\n{self.logs()}")
-            time.sleep(0.5)
-        return ""
+from tests.deploy.machine import ROOT
+from tests.deploy.steps import Failed, leave_out, since, step, summary
 
 
 def secrets_of_this_machine(folder: Path) -> None:
@@ -118,48 +43,12 @@ def the_way(newcomer: Newcomer) -> str:
     options = " ".join(
         [*newcomer.here.build_options, "--build-arg BASE_IMAGE" * ("BASE_IMAGE" in newcomer.environment)]
     )
-    here = build.replace("--tag porthole", f"--tag porthole-check {options}")
+    here = build.replace("--tag porthole", f"--tag {PROJECT} {options}")
     step(f"2. {build}", lambda: newcomer.run(here))
     step(f"3. {address}", lambda: newcomer.run(address))
     print(step(f"4. {setup}", lambda: newcomer.run(setup.replace("--rm", "--rm -T"), f"{PASSWORD}\n")))
     step(f"5. {up}", lambda: newcomer.run(up))
-    return step("   (in the browser: sign in, let a program look)", lambda: token_of(newcomer))
-
-
-def token_of(newcomer: Newcomer) -> str:
-    trust_caddy(newcomer)
-    words = [sys.executable, str(ROOT / "tests/deploy/newcomer.py"), f"https://{NAME}", EMAIL]
-    words += ["--connect-to", ADDRESS, "--ca", str(newcomer.folder / "root.crt")]
-    got = subprocess.run(words, input=f"{PASSWORD}\n", text=True, capture_output=True, check=False)
-    if got.returncode:
-        raise Failed(f"No token: {got.stdout}{got.stderr}\n{newcomer.logs()}")
-    return got.stdout.strip()
-
-
-def trust_caddy(newcomer: Newcomer) -> None:
-    """Its own authority is made at its first start, a moment after it runs."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            newcomer.here.run("cp", f"{newcomer.id('caddy')}:{CA}", str(newcomer.folder / "root.crt"))
-            return
-        except Failed:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.5)
-
-
-def asks(newcomer: Newcomer, token: str) -> str:
-    """A 200 for a tool, over https, from a certificate that is verified."""
-    answer = newcomer.run(
-        f"curl -sS --fail-with-body --cacert {newcomer.folder}/root.crt --connect-to {NAME}:443:{ADDRESS}"
-        f" -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d '{{}}'"
-        f" https://{NAME}/api/v1/tools/get_account -w '\\n%{{http_code}}\\n'"
-    )
-    body, _, status = answer.strip().rpartition("\n")
-    if status != "200" or json.loads(body)["organization"]["slug"] != "acme":
-        raise Failed(answer)
-    return answer
+    return step("   (in the browser: sign in, make a token)", lambda: token_of(newcomer))
 
 
 def is_confined(newcomer: Newcomer) -> str:
@@ -239,13 +128,20 @@ def again(newcomer: Newcomer, token: str) -> None:
 
 def what_is_kept_can_be_put_back(newcomer: Newcomer, token: str) -> None:
     """Into empty volumes, by the page's commands: people, keys and tokens are there again."""
-    for line in commands("What to keep", "pg_dump"):
-        step(line, lambda line=line: newcomer.run(line))
+    backup, restore = commands("What to keep", "backup -"), commands("What to keep", "restore -")
+    step(" && ".join(backup), lambda: newcomer.run(" && ".join(backup)))
+    step("nobody else may read these two files", lambda: are_own(newcomer, "porthole.backup", "keys.tar"))
     step("all volumes are deleted", lambda: newcomer.compose("down --volumes"))
-    for line in commands("What to keep", "pg_restore"):
+    for line in restore:
         step(line, lambda line=line: newcomer.run(line))
     trust_caddy(newcomer)
     step("the token of before works", lambda: asks(newcomer, token))
+
+
+def are_own(newcomer: Newcomer, *names: str) -> None:
+    for name in names:
+        if (newcomer.cwd / name).stat().st_mode & 0o077:
+            raise Failed(f"{name} can be read by others.")
 
 
 def follow(here: Engine, folder: Path) -> None:
@@ -262,7 +158,7 @@ def follow(here: Engine, folder: Path) -> None:
     try:
         token = the_way(newcomer)
         print(step(f"   curl https://{NAME}/api/v1/tools/get_account", lambda: asks(newcomer, token)))
-        print(f"From nothing to 200 with a token: {time.monotonic() - start:.0f} s, 5 commands.\n")
+        print(f"From nothing to 200 with a token: 5 commands, {since(start)}.\n")
         step("every process is confined, its file system read-only", lambda: is_confined(newcomer))
         step("only Caddy is reached", lambda: only_caddy_is_reached(newcomer))
         step("the image holds nothing that it should not", lambda: image_holds_nothing_else(newcomer))
@@ -277,14 +173,21 @@ def follow(here: Engine, folder: Path) -> None:
         step("and starts again", lambda: newcomer.run(commands("With Compose")[-1]))
         what_is_kept_can_be_put_back(newcomer, token)
     finally:
-        newcomer.compose("down --volumes --remove-orphans")
+        take_away(newcomer)
+
+
+def take_away(newcomer: Newcomer) -> None:
+    """From an engine that others use too."""
+    if newcomer.here.ours or newcomer.cwd == newcomer.folder:  # in which there is no compose.yaml
+        return
+    newcomer.compose("down --volumes --remove-orphans")
+    newcomer.here.run("image", "rm", "--force", PROJECT)
 
 
 def main() -> int:
-    if os.geteuid() == 0:
-        alone("tests.deploy.containers")
+    alone("tests.deploy.containers", with_engine=True)
     try:
-        with engine() as here, TemporaryDirectory(prefix="porthole-containers-") as folder:
+        with engine() as here, TemporaryDirectory(prefix="compose-") as folder:
             if isinstance(here, str):
                 leave_out(f"the way in containers: {here}")
             else:
@@ -292,9 +195,7 @@ def main() -> int:
     except Failed as failed:
         print(f"\nFAILED: {failed}")
         return 1
-    print(f"\n{len(done)} steps done, {len(left_out)} left out:")
-    for what in left_out:
-        print(f"  LEFT OUT  {what}")
+    print(f"\n{summary()}")
     return 0
 
 

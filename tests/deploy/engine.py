@@ -9,14 +9,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
-from tests.deploy.machine import BASE, ROOT, Failed, make_base
+from tests.deploy.alone import cgroup
+from tests.deploy.machine import BASE, ROOT, make_base
+from tests.deploy.steps import Failed
 
 IMAGES = ROOT / "tests/deploy/images"
-PACKAGES = ("docker.io", "docker-compose")
-# It touches neither this machine's firewall nor its routes, and makes no bridge before somebody asks for a network.
-ALONE = ("--iptables=false", "--ip6tables=false", "--ip-forward=false", "--bridge=none")
+# It touches neither this machine's firewall nor its routes, makes no bridge before somebody asks for a network, and its
+# cgroups are in one that can be taken away.
+ALONE = (
+    "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--bridge=none",
+    "--exec-opt=native.cgroupdriver=cgroupfs",
+)  # fmt: skip
 PATIENCE = 60  # seconds
 
 
@@ -50,37 +55,35 @@ def engine() -> Iterator[Engine | str]:
     elif why := _missing():
         yield why
     else:
-        with TemporaryDirectory(prefix="porthole-engine-") as folder:
-            yield from _of_our_own(Path(folder))
+        yield from _of_our_own(Path(mkdtemp(prefix="engine-")))
 
 
 def _missing() -> str:
-    """What is missing for an engine of our own, after it was tried to be had."""
+    """What is missing for an engine of our own. bin/deploy-tools installs it where that starts nothing."""
     if os.geteuid() != 0:
         return "no container engine answers, and only root can start one"
     if not (shutil.which("dockerd") and shutil.which("docker-compose")):
-        subprocess.run([ROOT / "bin/debian-packages", *PACKAGES], check=False)
-    if not (shutil.which("dockerd") and shutil.which("docker-compose")):
-        return f"no container engine answers, and {' and '.join(PACKAGES)} cannot be had"
+        return "no container engine answers, and Debian's packages docker.io and docker-compose are not here"
     return make_base()
 
 
 def _of_our_own(folder: Path) -> Iterator[Engine | str]:
+    """Neither its containers nor its files are taken away here: all end with this process (alone.py)."""
     socket = f"unix://{folder}/docker.sock"
     # Debian's own docker comes with its engine; another one on the PATH may build only with a plugin that is not there.
     docker = "/usr/bin/docker" if Path("/usr/bin/docker").exists() else "docker"
     ours = Engine([docker], _compose(docker), {"DOCKER_HOST": socket, "DOCKER_BUILDKIT": "1"}, ["--network=host"], True)
     words = ["dockerd", f"--data-root={folder}/data", f"--exec-root={folder}/exec", f"--pidfile={folder}/pid"]
+    words += [f"--cgroup-parent=/{cgroup()}", f"--host={socket}", *ALONE]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([*words, f"--host={socket}", *ALONE], stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
         try:
             if why := _started(ours, process, folder / "log"):
                 yield why
             else:
                 yield ours
         finally:
-            process.terminate()
-            process.wait(PATIENCE)
+            process.kill()
 
 
 def _started(ours: Engine, process: "subprocess.Popen[bytes]", log: Path) -> str:

@@ -3,26 +3,25 @@
 
     python -m tests.deploy.host
 
-Then what comes later: a second run, an upgrade, and what may go wrong. As root. systemd does not run here, so its units
-are read and carried out (tests/deploy/units.py): what they ask for that cannot be is named as left out.
+Then what comes later: a second run, an upgrade, what may go wrong, PostgreSQL and nginx. As root. systemd does not run
+here, so its units are read and carried out (units.py): what they ask for that cannot be is named as left out.
 """
 
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.deploy.machine import ROOT, Failed, Machine, alone, machine, make_base, network_of_its_own
-from tests.deploy.units import Unit, read
+from tests.deploy.alone import alone
+from tests.deploy.installed import CADDYS_CA, EMAIL, NAME, PASSWORD, TOOL, call, start, stop, token_of, units
+from tests.deploy.machine import ROOT, Machine, machine, make_base, network_of_its_own
+from tests.deploy.parts import with_postgresql_and_nginx
+from tests.deploy.refusals import refusals, wrong_settings
+from tests.deploy.steps import Failed, leave_out, since, step, summary
 
 DOCS = ROOT / "docs/running.md"
-NAME = "porthole.example.com"
-EMAIL, PASSWORD = "ops@example.com", "correct horse battery staple"
 # What somebody types at the terminal, after which words; Enter where a default is good.
 ANSWERS = {
     "E-mail address of the operator": EMAIL,
@@ -34,24 +33,6 @@ ANSWERS = {
     "Once more:": PASSWORD,
 }
 MANIFEST = "version: 1\nprojects: [{key: p, name: P, apps: [{key: a, name: Shop, source: {type: upload}}]}]\n"
-CA = "/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt"
-
-done: list[str] = []
-left_out: list[str] = []
-
-
-def step(what: str, act: Callable[[], object]) -> object:
-    start = time.monotonic()
-    result = act()
-    seconds = time.monotonic() - start
-    done.append(what)
-    print(f"  ok {seconds:6.1f} s  {what}", flush=True)
-    return result
-
-
-def leave_out(what: str) -> None:
-    left_out.append(what)
-    print(f"  --  LEFT OUT  {what}", flush=True)
 
 
 def commands() -> list[str]:
@@ -73,9 +54,10 @@ def the_way(here: Machine) -> str:
     print(step(f"4. {setup}", lambda: here.answer(setup, ANSWERS)))
     network_of_its_own(here)
     step("   (systemd's part: web, worker and Caddy, by their units)", lambda: start_all(here))
-    token = str(step("   (in the browser: sign in, make a token)", lambda: token_of(here)))
-    ask = ask.replace("curl ", f"curl --fail --cacert {CA} --resolve {NAME}:443:127.0.0.1 -w '\\n%{{http_code}}\\n' ")
-    answer = str(step(f"5. {commands()[-1]}", lambda: here.run(f"TOKEN={token}; {ask}")))
+    token = step("   (in the browser: sign in, make a token)", lambda: token_of(here))
+    options = f"--fail --cacert {CADDYS_CA} --resolve {NAME}:443:127.0.0.1 -w '\\n%{{http_code}}\\n'"
+    ask = ask.replace("curl ", f"curl {options} ")
+    answer = step(f"5. {commands()[-1]}", lambda: here.run(f"TOKEN={token}; {ask}"))
     print(answer)
     body, _, status = answer.strip().rpartition("\n")
     if status != "200" or json.loads(body)["organization"]["slug"] != "acme":
@@ -83,63 +65,18 @@ def the_way(here: Machine) -> str:
     return token
 
 
-running: dict[str, "subprocess.Popen[bytes]"] = {}
-
-
-def units(here: Machine) -> list[Unit]:
-    folder = here.root / "etc/systemd/system"
-    ours = [read(folder / f"porthole-{name}.service") for name in ("web", "worker")]
-    return [*ours, read(here.root / "lib/systemd/system/caddy.service")]
-
-
 def start_all(here: Machine) -> None:
     (here.root / "etc/hosts").open("a").write(f"127.0.0.1 {NAME}\n")
     for unit in units(here):
-        running[unit.name] = here.start(unit)
+        start(here, unit)
     call(here, "/readyz")
     here.wait_for_log("porthole-worker", "The worker has begun")
-
-
-def call(here: Machine, path: str, token: str = "", patience: float = 30) -> str:
-    """A page by https through Caddy; waits until it is 200."""
-    header = f"-H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' -d '{{}}'" if token else ""
-    line = f"curl -sS --fail-with-body --cacert {CA} --resolve {NAME}:443:127.0.0.1 {header} https://{NAME}{path}"
-    deadline = time.monotonic() + patience
-    while (answer := here.try_(line)).returncode:
-        if time.monotonic() > deadline:
-            raise Failed(f"{line}\n{answer.stdout}\n{logs(here)}")
-        time.sleep(0.2)
-    return str(answer.stdout)
-
-
-def logs(here: Machine) -> str:
-    return "\n".join(f"{unit.name}:\n{here.log(unit).read_text()[-3000:]}" for unit in units(here))
-
-
-def token_of(here: Machine) -> str:
-    words = [*here.network, sys.executable, str(ROOT / "tests/deploy/newcomer.py"), f"https://{NAME}", EMAIL]
-    words += ["--connect-to", "127.0.0.1:443", "--ca", str(here.root / CA.lstrip("/"))]
-    got = subprocess.run(words, input=f"{PASSWORD}\n", text=True, capture_output=True, check=False)
-    if got.returncode:
-        raise Failed(f"No token: {got.stdout}{got.stderr}\n{logs(here)}")
-    return str(got.stdout.strip())
-
-
-def stop(unit: Unit) -> float:
-    """As systemctl stop: SIGTERM to the first process, and it has ended by itself in time. Seconds."""
-    process, start = running.pop(unit.name), time.monotonic()
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(unit.seconds_to_stop())
-    except subprocess.TimeoutExpired:
-        raise Failed(f"{unit.name} had to be killed.") from None
-    return time.monotonic() - start
 
 
 def is_confined(here: Machine) -> None:
     """What a process of a unit may do is what the kernel says of it, not what we asked for."""
     for unit in units(here)[:2]:
-        process = Path(f"/proc/{running[unit.name].pid}")
+        process = Path(f"/proc/{here.running[unit.name].pid}")
         said = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines() if ":\t" in line)
         uid = (here.root / "etc/passwd").read_text().split("porthole:x:")[1].split(":")[0]
         if said["Uid"].split() != [uid] * 4 or said["NoNewPrivs"] != "1" or int(said["CapBnd"], 16):
@@ -168,12 +105,12 @@ def again(here: Machine, token: str) -> None:
         "git config user.email a@b.c; git config user.name A; echo >>CHANGELOG.md; git commit -qam 'Another version'"
     )
     step("make install of another version, while this one serves", lambda: here.run("make install"))
-    step("the old version goes on meanwhile", lambda: call(here, "/api/v1/tools/get_account", token))
+    step("the old version goes on meanwhile", lambda: call(here, TOOL, token))
     step("porthole setup", lambda: here.run("porthole setup"))
     for unit in units(here)[:2]:
-        step(f"{unit.name} ends within {unit.seconds_to_stop()} s of SIGTERM", lambda unit=unit: stop(unit))
-        running[unit.name] = here.start(unit)
-    step("the new version answers the old token", lambda: call(here, "/api/v1/tools/get_account", token))
+        step(f"{unit.name} ends within {unit.seconds_to_stop()} s of SIGTERM", lambda unit=unit: stop(here, unit))
+        start(here, unit)
+    step("the new version answers the old token", lambda: call(here, TOOL, token))
 
 
 def same(before: str, after: str) -> None:
@@ -181,96 +118,41 @@ def same(before: str, after: str) -> None:
         raise Failed(f"It was:\n{before}\nIt is:\n{after}")
 
 
-def refusals(here: Machine) -> None:
-    """What goes wrong is said in one sentence, and nothing is made."""
-    address, nobody = f"PUBLIC_URL=https://{NAME}", "setpriv --reuid=nobody --clear-groups"
-    cases = [
-        ("no PUBLIC_URL", "make install", r"say where people will find it"),
-        (
-            "PUBLIC_URL without https",
-            "make install PUBLIC_URL=http://porthole.example.com",
-            r"PUBLIC_URL must look like https",
-        ),
-        ("an unknown proxy", f"make install {address} PROXY=apache", r"PROXY must be caddy or none"),
-        (
-            "a user who is not root",
-            f"git clone -q /srv/porthole.git /srv/theirs; cd /srv/theirs; {nobody} bin/install {address}",
-            r"has to be done as root",
-        ),
-        (
-            "a port that is taken",
-            f"python3 -m http.server -b 127.0.0.1 8765 >/dev/null 2>&1 & sleep 1; make install {address} PORT=8765;"
-            "status=$?; kill $!; exit $status",
-            r"port 8765 is taken\. Choose another: make install .* PORT=8001",
-        ),
-    ]
-    for what, line, sentence in cases:
-        step(f"refused: {what}", lambda line=line, sentence=sentence: refused(here, line, sentence))
-    if (here.root / "etc/porthole").exists():
-        raise Failed("Something was made.")
-
-
-def wrong_settings(here: Machine) -> None:
-    """Of what is installed: each is put into the settings and taken out again."""
-    settings = here.root / "etc/porthole/porthole.env"
-    good = settings.read_text()
-    cases = [
-        ("a database that does not answer", "DATABASE_URL=postgresql://porthole:no@127.0.0.1:9/x",
-         r"CommandError: The database that DATABASE_URL names cannot be used: "),
-        ("an address without https", "PUBLIC_URL=http://porthole.example.com", r"PUBLIC_URL must start with https://"),
-    ]  # fmt: skip
-    for what, line, sentence in cases:
-        settings.write_text(f"{good}{line}\n")
-        step(f"refused: {what}", lambda sentence=sentence: refused(here, "porthole setup", sentence))
-    settings.write_text(good)
-    keys = here.root / "etc/porthole/keys/SECRET_KEY"
-    keys.chmod(0o644)
-    step("refused: a key that everybody may read", lambda: refused(here, "porthole setup", r"chmod 600 it"))
-    keys.chmod(0o600)
-    line = "setpriv --reuid=nobody --clear-groups porthole setup"
-    step("refused: porthole by a user who is not root", lambda: refused(here, line, "has to run as root"))
-
-
-def refused(here: Machine, line: str, sentence: str) -> None:
-    cwd = here.cwd
-    said = here.try_(line)
-    here.cwd = cwd
-    lines = [each for each in said.stdout.splitlines() if not re.match(r"make(\[\d\])?: |\w+ is in |Installing ", each)]
-    if not said.returncode or len(lines) != 1 or not re.search(sentence, lines[0]):
-        raise Failed(f"{line}\nanswered {said.returncode}:\n{said.stdout}")
+def on_an_empty_debian() -> None:
+    start = time.monotonic()
+    with machine() as here:
+        token = the_way(here)
+        print(f"\nFrom an empty Debian to 200 with a token: {len(commands())} commands, {since(start)}.\n")
+        step(
+            "the processes may write to /var/lib/porthole and a /tmp of their own, and gain nothing",
+            lambda: is_confined(here),
+        )
+        again(here, token)
+        wrong_settings(here)
+        for unit in units(here):
+            step(f"{unit.name} ends within {unit.seconds_to_stop()} s of SIGTERM", lambda unit=unit: stop(here, unit))
+            if unit.left_out():
+                leave_out(f"{unit.name}: {', '.join(unit.left_out())} (systemd does not run here)")
 
 
 def main() -> int:
+    alone("tests.deploy.host")
     if os.geteuid() != 0:
         leave_out("the way without containers: it has to be root")
         return 0
-    if missing := make_base():
+    if missing := step("an empty Debian, by debootstrap or from the time before", make_base):
         leave_out(f"the way without containers: {missing}")
         return 0
-    alone("tests.deploy.host")
-    start = time.monotonic()
     try:
-        with machine() as here:
-            token = the_way(here)
-            seconds = time.monotonic() - start
-            print(f"\nFrom an empty Debian to 200 with a token: {len(commands())} commands, {seconds:.0f} s.\n")
-            step(
-                "the processes may write to /var/lib/porthole and a /tmp of their own, and gain nothing",
-                lambda: is_confined(here),
-            )
-            again(here, token)
-            wrong_settings(here)
-            for unit in units(here):
-                step(f"{unit.name} ends within {unit.seconds_to_stop()} s of SIGTERM", lambda unit=unit: stop(unit))
-                if unit.left_out():
-                    leave_out(f"{unit.name}: {', '.join(unit.left_out())} (systemd does not run here)")
+        on_an_empty_debian()
         with machine() as here:
             here.run(f"{commands()[0]} python3; {commands()[1]}".replace("https://git.example.com", "/srv"))
             refusals(here)
+            with_postgresql_and_nginx(here)
     except Failed as failed:
         print(f"\nFAILED: {failed}")
         return 1
-    print(f"\n{len(done)} steps done, {len(left_out)} left out.")
+    print(f"\n{summary()}")
     return 0
 
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.deploy.steps import leave_out
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 Lines = list[str | Path]
@@ -77,13 +79,13 @@ LINTERS: dict[str, Callable[[Path], str]] = {
 def findings() -> Iterator[str]:
     for program, lint in LINTERS.items():
         if not shutil.which(program) and not Path(f"/usr/sbin/{program}").exists():
-            print(f"  --  LEFT OUT  {lint.__name__}: {program} is not installed")
+            leave_out(f"{lint.__name__}: {program} is not installed")
             continue
         try:
             with TemporaryDirectory(prefix="porthole-lint-") as scratch:
                 said = lint(Path(scratch))
         except FileNotFoundError as missing:
-            print(f"  --  LEFT OUT  {lint.__name__}: {missing.filename} is not installed")
+            leave_out(f"{lint.__name__}: {missing.filename} is not installed")
             continue
         print(f"  {'ok' if not said else 'no'}            {program}", flush=True)
         if said:

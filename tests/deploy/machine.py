@@ -11,7 +11,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.deploy.steps import Failed
 from tests.deploy.units import Unit, script
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,15 +36,12 @@ AUTHORITIES = "etc/ssl/certs/ca-certificates.crt"
 PASSED_ON = re.compile(r"(PIP_|UV_|SSL_|https?_proxy|no_proxy)", re.IGNORECASE)
 
 
-class Failed(Exception):
-    """A step went wrong; the words say which and how."""
-
-
 @dataclass
 class Machine:
     root: Path
     network: list[str] = field(default_factory=list)  # how a command enters the network of its own
     cwd: str = "/root"
+    running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)  # by the name of their unit
 
     def command(self, *words: str) -> list[str]:
         passed_on = [f"{name}={value}" for name, value in os.environ.items() if PASSED_ON.match(name)]
@@ -170,7 +167,7 @@ def make_base() -> str:
 
 @contextmanager
 def machine() -> Iterator[Machine]:
-    """Ours alone: it needs to be called in namespaces of one's own (see `alone`), which end with this process."""
+    """Ours alone: it needs to be called in namespaces of one's own (alone.py), which end with this process."""
     with TemporaryDirectory(prefix="porthole-deploy-") as folder:
         root = Path(folder) / "root"
         root.mkdir()
@@ -184,6 +181,7 @@ def machine() -> Iterator[Machine]:
         devices(root / "dev")
         (root / "tmp").chmod(0o1777)
         (root / "run/lock").mkdir(mode=0o1777)
+        start_nothing(root)
         lend(root)
         try:
             yield Machine(root)
@@ -209,6 +207,13 @@ def devices(folder: Path) -> None:
     for kind, name, mode in (("devpts", "pts", "mode=620,ptmxmode=666"), ("tmpfs", "shm", "mode=1777")):
         (folder / name).mkdir()
         subprocess.run(["mount", "-t", kind, "-o", mode, kind, folder / name], check=True)
+
+
+def start_nothing(root: Path) -> None:
+    """Packages start what they install, at ports of this machine; there is no systemd to do it."""
+    policy = root / "usr/sbin/policy-rc.d"
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    policy.chmod(0o755)
 
 
 def lend(root: Path) -> None:
@@ -238,15 +243,6 @@ def bind(folder: Path, root: Path) -> None:
     if folder.is_dir():
         (root / folder.relative_to("/")).mkdir(parents=True, exist_ok=True)
         subprocess.run(["mount", "--rbind", "-o", "ro", folder, root / folder.relative_to("/")], check=True)
-
-
-def alone(module: str) -> None:
-    """Goes on as the only process of a machine of its own, so that nothing outlives it."""
-    if os.environ.get("PORTHOLE_DEPLOY_ALONE"):
-        return
-    words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private"]
-    os.environ["PORTHOLE_DEPLOY_ALONE"] = "1"
-    os.execvp(words[0], [*words, sys.executable, "-m", module, *sys.argv[1:]])
 
 
 def network_of_its_own(here: Machine) -> None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What somebody does in a browser, over HTTP: signs in, lets a program in, and gets its token. Standard library only.
+"""What somebody does in a browser, over HTTP: signs in, and makes a token for a script. Standard library only.
 
     newcomer.py https://porthole.example.com ops@example.com [--connect-to 127.0.0.1:8443] [--ca root.crt]
 
@@ -7,100 +7,94 @@ The password is the first line of standard input; the token is printed, and noth
 """
 
 import argparse
-import base64
-import hashlib
 import http.cookiejar
-import json
-import secrets
 import socket
 import ssl
 import sys
 from html.parser import HTMLParser
-from typing import Any
 from urllib.error import HTTPError
-from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
-from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from urllib.parse import urlencode, urljoin
+from urllib.request import HTTPCookieProcessor, HTTPSHandler, Request, build_opener
 
-CALLBACK = "http://127.0.0.1:33418/callback"  # nobody listens: what would be sent there is read from the redirect
+PAGE = "/account/tokens/new/"
+ASKED_FOR = {"name": "check-deploy", "scope": "account:read"}  # the rest stays as the page suggests it
+TIMES = 2  # that a password is asked for: to sign in, and to confirm that it is still the same person
 
 
-class Form(HTMLParser):
-    """What a page's form with a field of this name would send: each field's value, what is ticked, no button."""
+class Page(HTMLParser):
+    """`forms`: what each would send: where to, and each field's value, with what is ticked and no button. `token`: the
+    text of what has this id.
+    """
 
-    def __init__(self, page: str, field: str) -> None:
+    def __init__(self, address: str, text: str) -> None:
         super().__init__()
-        self.forms: list[list[tuple[str, str]]] = []
-        self.feed(page)
-        found = [fields for fields in self.forms if field in dict(fields)]
-        if not found:
-            raise SystemExit(f"The page has no form with {field}.")
-        self.fields = found[0]
+        self.address = address
+        self.token = ""
+        self.is_token = False
+        self.forms: list[tuple[str, list[tuple[str, str]]]] = []
+        self.names: list[set[str]] = []
+        self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
+        self.is_token = values.get("id") == "token"
         if tag == "form":
-            self.forms.append([])
+            self.forms.append((urljoin(self.address, values.get("action") or ""), []))
+            self.names.append(set())
         elif tag == "input" and self.forms and (name := values.get("name")):
+            self.names[-1].add(name)
             is_sent = values.get("type") not in ("checkbox", "radio") or "checked" in values
-            self.forms[-1] += [(name, values.get("value") or "")] * is_sent
+            self.forms[-1][1].extend([(name, values.get("value") or "")] * is_sent)
 
+    def handle_data(self, data: str) -> None:
+        self.token += data * self.is_token
 
-class StopAtCallback(HTTPRedirectHandler):
-    def redirect_request(self, request: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        if newurl.startswith(CALLBACK):
-            raise HTTPError(newurl, code, msg, headers, fp)
-        return super().redirect_request(request, fp, code, msg, headers, newurl)
+    def handle_endtag(self, tag: str) -> None:
+        self.is_token = False
+
+    def has(self, field: str) -> bool:
+        return any(field in names for names in self.names)
+
+    def filled_in(self, **given: str) -> tuple[str, list[tuple[str, str]]]:
+        """Of the form that has all these fields: where it goes, and what it sends."""
+        for (action, fields), names in zip(self.forms, self.names, strict=True):
+            if given.keys() <= names:
+                return action, [*((name, value) for name, value in fields if name not in given), *given.items()]
+        raise SystemExit(f"{self.address} has no form with {', '.join(given)}.")
 
 
 class Browser:
     def __init__(self, origin: str, ca: str | None = None) -> None:
         self.origin = origin
-        self.opener = build_opener(
-            HTTPCookieProcessor(http.cookiejar.CookieJar()),
-            HTTPSHandler(context=ssl.create_default_context(cafile=ca)),
-            StopAtCallback(),
-        )
+        context = ssl.create_default_context(cafile=ca)
+        self.opener = build_opener(HTTPCookieProcessor(http.cookiejar.CookieJar()), HTTPSHandler(context=context))
 
-    def open(self, path: str, fields: Any = None, **headers: str) -> tuple[str, str]:
-        """The address that it ended at, and the page."""
+    def open(self, path: str, fields: list[tuple[str, str]] | None = None) -> Page:
         address = urljoin(self.origin, path)
-        body = None if fields is None else fields if isinstance(fields, bytes) else urlencode(fields).encode()
-        request = Request(address, body, {"Origin": self.origin, "Referer": address, **headers})
+        body = None if fields is None else urlencode(fields).encode()
+        request = Request(address, body, {"Origin": self.origin, "Referer": address})
         try:
             with self.opener.open(request, timeout=30) as answer:
-                return answer.url, answer.read().decode()
+                return Page(answer.url, answer.read().decode())
         except HTTPError as error:
-            if error.url.startswith(CALLBACK):
-                return error.url, ""
             raise SystemExit(f"{request.get_method()} {path}: {error.code} {error.read(2000).decode()}") from None
 
 
 def token_of(browser: Browser, email: str, password: str) -> str:
-    """OAuth 2.1: register, authorize (sign in, allow everything that is suggested), redeem."""
-    client = {"client_name": "check-deploy", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
-    _, said = browser.open(
-        "/api/auth/mcp/register", json.dumps(client).encode(), **{"Content-Type": "application/json"}
-    )
-    verifier = secrets.token_urlsafe(48)
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
-    asked = {
-        "client_id": json.loads(said)["client_id"], "redirect_uri": CALLBACK, "response_type": "code", "state": "s",
-        "code_challenge": challenge, "code_challenge_method": "S256",
-    }  # fmt: skip
-    address, page = browser.open(f"/api/auth/mcp/authorize?{urlencode(asked)}")
-    form = Form(page, "password")
-    signed_in = [(name, value) for name, value in form.fields if name not in ("login", "password")]
-    address, page = browser.open(address, [*signed_in, ("login", email), ("password", password)])
-    consent = Form(page, "scope").fields
-    address, _ = browser.open("/api/auth/mcp/authorize", [*consent, ("decision", "allow")])
-    if not address.startswith(CALLBACK):
-        raise SystemExit(f"Nothing was allowed: {address}")
-    redeemed = {
-        "grant_type": "authorization_code", "client_id": asked["client_id"], "code_verifier": verifier,
-        "code": parse_qs(urlsplit(address).query)["code"][0], "redirect_uri": CALLBACK,
-    }  # fmt: skip
-    _, said = browser.open("/api/auth/mcp/token", redeemed)
-    return str(json.loads(said)["access_token"])
+    """Begins at the page itself, as somebody does who was sent there: it asks who they are first."""
+    page = browser.open(PAGE)
+    for _ in range(TIMES):
+        if page.has("password"):
+            who = {"login": email} if page.has("login") else {}
+            page = browser.open(*page.filled_in(**who, password=password))
+    if any("scope" in dict(fields) for _, fields in page.forms):
+        raise SystemExit("A scope was ticked beforehand.")
+    made = browser.open(*page.filled_in(**ASKED_FOR))
+    if not made.token:
+        raise SystemExit(f"{made.address} shows no token.")
+    if browser.open("/account/tokens/").token:
+        raise SystemExit("The token is shown twice.")
+    return made.token
 
 
 def connect_to(address: str) -> None:
