@@ -3,6 +3,7 @@
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+NO_TABLES = "The database has no tables yet: run manage.py migrate."
 _have_been_there = False  # stays true for this process: migrations come before what needs them
 
 
@@ -14,7 +15,7 @@ def what_is_missing() -> str | None:
     executor = MigrationExecutor(connection)
     missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
     if not executor.loader.applied_migrations:
-        return "The database has no tables yet: run manage.py migrate."
+        return NO_TABLES
     if missing:
         count = "a migration" if missing == 1 else f"{missing} migrations"
         return f"The database lacks {count} of this release: run manage.py migrate."

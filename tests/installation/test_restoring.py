@@ -165,5 +165,5 @@ def test_a_backup_of_an_earlier_version_is_brought_up_to_date(kind: str, tmp_pat
 
 def test_without_tables_there_is_nothing_to_back_up(tmp_path: Path) -> None:
     status, said = run(MANAGE, "backup", str(tmp_path / "a"), env=LOCAL | {"DATA_DIR": str(tmp_path / "data")})
-    assert (status, said.strip()) == (1, "CommandError: There is nothing to back up: the database has no tables yet.")
+    assert (status, said.strip()) == (1, "CommandError: The database has no tables yet: run manage.py migrate.")
     assert not (tmp_path / "a").exists()

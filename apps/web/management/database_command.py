@@ -8,7 +8,7 @@ from django.db import Error as DatabaseError
 
 from apps.web.database_errors import is_unavailable, what_failed
 from apps.web.management.progress_line import progress_shown
-from apps.web.tables import what_is_missing
+from apps.web.tables import NO_TABLES, what_is_missing
 
 STOPPED = 130  # the exit status of what SIGINT has ended, as shells have it
 
@@ -17,10 +17,12 @@ class DatabaseCommand(BaseCommand):
     """Says in one sentence why it cannot run, and that it was stopped. What reads or writes rows is one.
 
     `waits_for_database`: it goes on where the database does not answer, since it waits by itself.
+    `takes_earlier_tables`: it also works with the tables of an earlier release.
     """
 
     requires_migrations_checks = True
     waits_for_database = False
+    takes_earlier_tables = False
     when_stopped = "Nothing was changed."
 
     def watching(self, verbosity: int) -> AbstractContextManager[None]:
@@ -45,7 +47,7 @@ class DatabaseCommand(BaseCommand):
             if self.waits_for_database:
                 return
             raise CommandError(f"The database does not answer: {_reason(error)}. DATABASE_URL names it.") from error
-        if problem:
+        if problem == NO_TABLES or (problem and not self.takes_earlier_tables):
             raise CommandError(problem)
 
 

@@ -18,6 +18,7 @@ from apps.web.management.database_command import DatabaseCommand
 
 class Command(DatabaseCommand):
     when_stopped = "There is no backup of it."
+    takes_earlier_tables = True  # whoever upgrades makes one first
     help = (
         "Writes everything that is in the database to one file. Keys are not in it: keep SECRET_KEY and "
         "ENCRYPTION_KEYS elsewhere."
