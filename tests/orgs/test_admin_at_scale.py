@@ -185,7 +185,7 @@ KINDS: dict[str, tuple[list[Any], Callable[[int], None]]] = {
         [orgs.Platform],
         lambda rows: insert(
             orgs.Platform, rows,
-            {"id": "n + 1000", "organization_id": key("org", OWNER), "kind": "'dokploy'", "name": "CAST(n AS text)",
+            {"id": "n + 10000000", "organization_id": key("org", OWNER), "kind": "'dokploy'", "name": "CAST(n AS text)",
              "last_sync_status": "'ok'", "last_sync_at": moment("0"), "sync_period": "60"},
         ),
     ),
