@@ -24,7 +24,8 @@ from oauth2_provider.models import (
 from apps.oauthmcp.names import MAX_NAME, NAMELESS, clean
 from apps.oauthmcp.redirects import NotAllowed, is_same, kind_of
 from apps.orgs.models import Membership
-from apps.orgs.models.fields import ProseField
+from apps.orgs.models.fields import ProseField, SearchKeyField
+from apps.orgs.models.named import Following, FollowingQuerySet
 
 DOCS_CLIENT = "porthole-docs"  # the "Authorize" button of /api/v1/docs; made by a migration
 DOCS_REDIRECT_PATH = "/api/v1/docs/signed-in"
@@ -35,7 +36,7 @@ CODE_LIFETIME = timedelta(seconds=60)
 REFRESH_IDLE_LIFETIME = timedelta(days=30)
 
 
-class Application(AbstractApplication):
+class Application(Following, AbstractApplication):
     """A client (RFC 6749 §2)."""
 
     class AuthMethod(models.TextChoices):
@@ -59,11 +60,14 @@ class Application(AbstractApplication):
         null=True, editable=False, help_text="When a user was last asked to authorize it for the first time."
     )
 
-    objects = ApplicationManager()
+    search_key = SearchKeyField(of=("name",), db_default="")
+
+    objects = ApplicationManager.from_queryset(FollowingQuerySet)()
 
     class Meta:
         verbose_name = "client"
         indexes = [
+            models.Index(F("id").desc(), F("search_key"), name="clients_by_age"),
             models.Index(fields=["created"], condition=Q(authorized_at=None), name="never_used_clients"),
             models.Index(
                 fields=["registrant_address", "created"], condition=Q(authorized_at=None), name="never_used_by_address"

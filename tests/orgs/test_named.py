@@ -10,6 +10,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
+from apps.oauthmcp.models import Application
 from apps.orgs.models import (
     App,
     Deployment,
@@ -53,7 +54,7 @@ def has_keys(row: Any, name: str) -> bool:
 
 def test_every_model_with_a_key_is_in_this_test() -> None:
     keyed = {model for model in apps.get_models() if any(isinstance(f, FollowingField) for f in model._meta.fields)}
-    assert keyed == {*NAMED, Deployment, Organization}
+    assert keyed == {*NAMED, Deployment, Organization, Application}
     assert set(NAMED) == {model for model in apps.get_models() if hasattr(model, "sort_key")}
 
 
@@ -113,9 +114,10 @@ def test_updating_in_bulk_takes_the_keys_along(acme: Fill, model: Any) -> None:
     assert has_keys(other, "OTHER")
 
 
-@pytest.mark.parametrize(("model", "column"), [(Deployment, "title"), (Organization, "name")])
+@pytest.mark.parametrize(("model", "column"), [(Deployment, "title"), (Organization, "name"), (Application, "name")])
 def test_what_has_no_name_of_its_own_order_is_searched_in_too(acme: Fill, model: Any, column: str) -> None:
-    row = acme.deployment if model is Deployment else acme.organization
+    rows = {Deployment: acme.deployment, Organization: acme.organization}
+    row = rows.get(model) or Application.objects.create(client_id="x")
     setattr(row, column, "STRASSE")
     row.save(update_fields=[column])
     assert stored(row).search_key == "strasse"
@@ -188,3 +190,11 @@ def test_rows_that_were_stored_without_keys_get_them_by_the_migration(acme: Fill
     migration.fill(state.apps, connection.schema_editor())
     assert [getattr(stored(row), key) for key in keys] == before
     assert all(before)
+
+
+def test_clients_that_were_stored_without_keys_get_them_by_the_migration(db: None) -> None:
+    Application._base_manager.update(name="STRASSE", search_key="")
+    migration = import_module("apps.oauthmcp.migrations.0010_client_search_key")
+    state = MigrationLoader(connection).project_state(("oauthmcp", "0010_client_search_key"))
+    migration.fill(state.apps, connection.schema_editor())
+    assert {client.search_key for client in Application.objects.all()} == {"strasse"}

@@ -164,6 +164,7 @@ ALLOWED = {
     "oauthmcp.Application.client_id": "a public id, made by us",
     "oauthmcp.Application.client_secret": HASHED,
     "oauthmcp.Application.name": "what the client calls itself",
+    "oauthmcp.Application.search_key": SEARCHED,
     "oauthmcp.Application.redirect_uris": WHERE,
     "oauthmcp.Application.metadata": "what the client says of itself, each member bounded: client_metadata.py",
     "oauthmcp.Application.client_type": WORD,

@@ -16,6 +16,7 @@ from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, log_revok
 from apps.oauthmcp.models import BUILT_IN, SCRIPT_CLIENT, Application, Authorization, AuthorizationQuerySet
 from apps.orgs.admin.deletion import summary_of
 from apps.orgs.admin.parts import first_keys, only
+from apps.orgs.text import fold
 
 SOURCES = {"manual": "Built in", "dcr": "Dynamic (RFC 7591)", "cimd": "Client ID metadata document"}
 MAX_COUNTED = 1000
@@ -71,7 +72,8 @@ class ApplicationAdmin(RevokeActionMixin, AccessAdmin):
         if not term:
             return queryset, False
         known = first_keys(queryset.filter(client_id=term))
-        return only(request, queryset, known + first_keys(queryset.filter(name__icontains=term), self.ordering)), False
+        named = first_keys(queryset.filter(search_key__contains=fold(term)), self.ordering)
+        return only(request, queryset, known + named), False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is not None and obj.client_id in BUILT_IN:

@@ -1,4 +1,4 @@
-"""Rows with a name, whose sort and search keys follow from their own words however they are written."""
+"""Rows whose sort and search keys follow from their own words however they are written, and those with a name."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar
@@ -9,8 +9,10 @@ from apps.orgs.models.fields import FollowingField
 from apps.orgs.models.versioned import Versioned, VersionedQuerySet
 
 
-class NamedQuerySet(VersionedQuerySet):
-    """Bulk writes take along the columns that follow from what they write."""
+class FollowingMixin:
+    """Mixed into a QuerySet: bulk writes take along the columns that follow from what they write."""
+
+    model: Any
 
     def bulk_create(
         self,
@@ -23,22 +25,48 @@ class NamedQuerySet(VersionedQuerySet):
     ) -> list[Any]:
         if update_fields is not None:
             update_fields = with_following(self.model, update_fields)
-        return super().bulk_create(objs, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields)
+        created: list[Any] = super().bulk_create(  # type: ignore[misc]
+            objs, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields
+        )
+        return created
 
     def bulk_update(self, objs: Iterable[Any], fields: Iterable[str], *args: Any, **kwargs: Any) -> int:
         rows, names = tuple(objs), with_following(self.model, list(fields))
         for field in _following(self.model, names):
             for row in rows:
                 field.pre_save(row, add=False)
-        return super().bulk_update(rows, names, *args, **kwargs)
+        written: int = super().bulk_update(rows, names, *args, **kwargs)  # type: ignore[misc]
+        return written
 
     def update(self, **values: Any) -> int:
         """Raises TypeError where what is given does not say what a sort or search key has to become."""
-        return super().update(**values | _followed(self.model, values))
+        written: int = super().update(**values | _followed(self.model, values))  # type: ignore[misc]
+        return written
 
 
-class Named(Versioned):
-    """A row with a name, and with a SortKeyField or a SearchKeyField that fills itself."""
+class Following(models.Model):
+    """A row with a SortKeyField or a SearchKeyField, which fills itself. Its manager is of FollowingQuerySet."""
+
+    class Meta:
+        abstract = True
+
+    def save_base(self, *args: Any, **kwargs: Any) -> None:
+        # Not `save`: that is where Django decides which columns to write, when not all of them were loaded.
+        if (names := kwargs.get("update_fields")) is not None:
+            kwargs["update_fields"] = frozenset(with_following(type(self), names))
+        super().save_base(*args, **kwargs)
+
+
+class FollowingQuerySet(FollowingMixin, models.QuerySet):
+    pass
+
+
+class NamedQuerySet(FollowingMixin, VersionedQuerySet):
+    pass
+
+
+class Named(Following, Versioned):
+    """A row with a name that tools read."""
 
     objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(NamedQuerySet)()
 
@@ -47,12 +75,6 @@ class Named(Versioned):
 
     def __str__(self) -> str:
         return str(self.name)  # type: ignore[attr-defined]
-
-    def save_base(self, *args: Any, **kwargs: Any) -> None:
-        # Not `save`: that is where Django decides which columns to write, when not all of them were loaded.
-        if (names := kwargs.get("update_fields")) is not None:
-            kwargs["update_fields"] = frozenset(with_following(type(self), names))
-        super().save_base(*args, **kwargs)
 
 
 def with_following(model: type[models.Model], names: Collection[str]) -> list[str]:
