@@ -47,12 +47,8 @@ LABELS = {
 }
 
 
-class MembershipOrganizationFilter(DistantOrganizationFilter):
-    column = "membership__organization_id"
-
-
 class TokenOrganizationFilter(DistantOrganizationFilter):
-    column = "authorization__membership__organization_id"
+    membership = "authorization__membership"
 
 
 class AccessAdmin(ReadOnlyAdminMixin, ListAdmin):

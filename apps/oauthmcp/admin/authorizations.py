@@ -12,9 +12,10 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 
-from apps.oauthmcp.admin.access import AccessAdmin, MembershipOrganizationFilter, RevokeActionMixin, log_revoked
+from apps.oauthmcp.admin.access import AccessAdmin, RevokeActionMixin, log_revoked
 from apps.oauthmcp.admin.revoking import page, scopes_of
 from apps.oauthmcp.models import Authorization, AuthorizationQuerySet
+from apps.orgs.admin.finding import DistantOrganizationFilter
 
 AUTHORIZATION_PAGE = "admin:oauthmcp_authorization_change"
 
@@ -48,7 +49,7 @@ class AuthorizationAdmin(RevokeActionMixin, AccessAdmin):
     list_display = ("user", "organization", "client", "scopes", "authorized", "last_used", "state")
     list_display_links = ("user", "client")
     list_select_related = ("application", "membership__user", "membership__organization")
-    list_filter = (StateFilter, MembershipOrganizationFilter)
+    list_filter = (StateFilter, DistantOrganizationFilter)
     ordering = ("-expires_at",)  # refreshed last, shown first
     fields = (
         "user", "organization", "application", "scope", "state", "created", "last_used_at", "expires_at", "revoked_at",

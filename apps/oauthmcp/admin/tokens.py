@@ -5,14 +5,15 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from apps.oauthmcp.admin.access import AccessAdmin, MembershipOrganizationFilter, TokenOrganizationFilter
+from apps.oauthmcp.admin.access import AccessAdmin, TokenOrganizationFilter
+from apps.orgs.admin.finding import DistantOrganizationFilter
 from apps.orgs.admin.readonly import ListAdmin, ReadOnlyAdminMixin
 
 
 class GrantAdmin(AccessAdmin):
     list_display = ("number", "user", "organization", "client", "created", "expires", "redeemed")
     list_select_related = ("application", "user", "membership__organization")
-    list_filter = (MembershipOrganizationFilter,)
+    list_filter = (DistantOrganizationFilter,)
     ordering = ("-id",)
     fields = ("membership", "application", "scope", "redirect_uri", "created", "expires", "redeemed", "authorization")
 
