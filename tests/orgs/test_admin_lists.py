@@ -213,14 +213,22 @@ def test_deployments_are_gone_into_by_year_month_and_day(operator: Client, acme:
     assert operator.get(f"{list_of(Deployment)}?organization=rival&created_at__year=2026").context["cl"].periods is None
 
 
-@pytest.mark.parametrize("wrong", ["year=x", "year=0", "year=99999", "year=2026&created_at__month=13", "day=1"])
-def test_a_date_that_there_is_not_is_no_error_of_ours(operator: Client, wrong: str) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    ["year=x", "year=0", "year=-1", "year=9999", "year=9999&created_at__month=12",
+     "year=9999&created_at__month=12&created_at__day=31", "year=99999", "year=2026&created_at__month=13",
+     "year=2026&created_at__month=2&created_at__day=31", "day=1", "year=2026&organization=%00", "year=2026&q=%00"],
+)  # fmt: skip
+def test_a_date_that_there_is_not_is_no_error_of_ours(operator: Client, acme: Fill, wrong: str) -> None:
+    last = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)  # a platform told so
+    make(Deployment, acme.organization, app=acme.app, title="x", created_at=last)
     answer = operator.get(f"{list_of(Deployment)}?created_at__{wrong}", follow=True)
     assert answer.status_code == 200
 
 
 def test_days_are_walked_to_from_one_to_the_next(operator: Client, acme: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dates, "FEW", 0)
+    make(Deployment, acme.organization, app=acme.app, title="x", created_at=datetime(9999, 12, 31, tzinfo=UTC))
     for day in (3, 5):
         make(Deployment, acme.organization, app=acme.app, title="x", created_at=datetime(2026, 3, day, tzinfo=UTC))
     address = f"{list_of(Deployment)}?organization=acme&created_at__year=2026&created_at__month=3"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -19,6 +20,7 @@ from apps.orgs.admin.paging import BoundedChangeList
 
 PARTS = ("year", "month", "day")
 FEW = 1000
+LAST = datetime.max.replace(tzinfo=UTC)
 FORMATS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 
 
@@ -32,6 +34,12 @@ class Periods:
 
 class DatedChangeList(BoundedChangeList):
     """With `periods`, by the column `date_hierarchy`, which an index has in the order of the list."""
+
+    def get_filters(self, request: HttpRequest) -> Any:
+        try:
+            return super().get_filters(request)
+        except (OverflowError, ValueError) as error:  # Django looks for the end of the year 9999
+            raise IncorrectLookupParameters(error) from error
 
     def get_results(self, request: HttpRequest) -> None:
         self.request = request
@@ -113,10 +121,8 @@ def _begin(moment: datetime, part: str) -> datetime:
 
 def _end(begin: datetime, part: str) -> datetime:
     """When the next one begins."""
+    if not part or begin.year == LAST.year:
+        return LAST
     if part == "day":
         return begin + timedelta(days=1)
-    if part == "month":
-        return (begin + timedelta(days=31)).replace(day=1)
-    if part == "year":
-        return begin.replace(year=begin.year + 1)
-    return datetime.max.replace(tzinfo=UTC)
+    return (begin + timedelta(days=31)).replace(day=1) if part == "month" else begin.replace(year=begin.year + 1)
