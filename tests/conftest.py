@@ -22,6 +22,7 @@ from apps.oauthmcp.uses import uses
 from apps.orgs.models import Membership, User
 from tests.api import Api
 from tests.config.server import LOCAL, Server, gunicorn, make_databases
+from tests.database_file import database_in_a_file
 from tests.factories import Fill, fill
 from tests.operators import client_of
 from tests.selection import is_postgresql
@@ -90,6 +91,13 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
     # Playwright's event loop gave this thread connections that pytest-django does not see, and PostgreSQL drops no
     # database that somebody uses.
     connections.close_all()
+
+
+@pytest.fixture(scope="module")
+def database_for_many(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[None]:
+    """Threads and processes may use the module's database at once, each on a connection of its own."""
+    with database_in_a_file(tmp_path_factory.mktemp("database"), django_db_blocker):
+        yield
 
 
 @pytest.fixture(autouse=True)

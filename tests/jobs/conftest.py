@@ -13,7 +13,6 @@ from django.db import connection, connections
 
 from apps.jobs.worker import Worker
 from tests.config.server import LOCAL, Server, start, workers
-from tests.database_file import database_in_a_file
 from tests.jobs import work
 from tests.patience import patience
 
@@ -31,16 +30,8 @@ call_command("worker", *sys.argv[1:])
 """
 
 
-@pytest.fixture(scope="module")
-def database_for_workers(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    with database_in_a_file(tmp_path_factory.mktemp("database"), django_db_blocker):
-        yield
-
-
 @pytest.fixture
-def shared(database_for_workers: None, transactional_db: None) -> None:
+def shared(database_for_many: None, transactional_db: None) -> None:
     """Rows that other threads and processes see."""
 
 

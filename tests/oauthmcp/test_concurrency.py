@@ -1,7 +1,7 @@
 """Many at once with the same code or the same token, each in a thread and on a connection of its own."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,19 +10,12 @@ from django.db import connection
 from apps.oauthmcp.models import AccessToken, Application, Authorization, RefreshToken
 from apps.oauthmcp.validator import Validator
 from apps.orgs.models import Membership, Organization
-from tests.database_file import database_in_a_file
 from tests.oauthmcp.grants import make_authorization, make_client, make_code, make_member, make_refresh_token
 from tests.oauthmcp.programs import redeem, refresh, refusal, revoke
 from tests.patience import patience
 
 MANY = 20
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def database_for_threads(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[None]:
-    with database_in_a_file(tmp_path_factory.mktemp("database"), django_db_blocker):
-        yield
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("database_for_many")]
 
 
 @pytest.fixture

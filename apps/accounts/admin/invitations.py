@@ -77,10 +77,9 @@ class InvitationAdmin(ListAdmin):
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> Any:
         one_button = {"show_save_and_add_another": False, "show_save_and_continue": False}
         response = super().add_view(request, form_url, one_button | (extra_context or {}))
+        # Only now, because it is committed: a mail that takes long keeps no transaction open.
         made = getattr(request, "made", None)
-        return (
-            self._shown(request, *made) if made else response
-        )  # by now it is committed, and nobody waits for the mail
+        return self._shown(request, *made) if made else response
 
     def response_add(self, request: HttpRequest, obj: Invitation, post_url_continue: str | None = None) -> HttpResponse:
         return HttpResponse()  # `add_view` answers

@@ -71,9 +71,8 @@ class MembershipAdmin(ListAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         if not search_term.strip():
             return queryset, False
-        return exactly(
-            request, queryset, first_keys(queryset.filter(user__in=people_like(request, search_term)))
-        ), False
+        found = queryset.filter(user__in=people_like(request, search_term))
+        return exactly(request, queryset, first_keys(found)), False
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         return summary_of(objs)  # authorizations are deleted too, and rows of tokens say nothing to a reader

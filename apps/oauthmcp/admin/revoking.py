@@ -13,6 +13,7 @@ from apps.oauthmcp.models import AuthorizationQuerySet
 
 MAX_LISTED, MAX_COUNTED = 20, 1000
 CONFIRMED = "confirmed"
+SHOWN = ("application", "script_token", "membership__user", "membership__organization")  # of an authorization
 Action = Callable[[Any, HttpRequest, Any], HttpResponse | None]
 
 
@@ -20,8 +21,7 @@ def page(
     admin: Any, request: HttpRequest, stops: AuthorizationQuerySet, *, back: str, hidden: Iterable[tuple[str, str]] = ()
 ) -> HttpResponse:
     """`admin` is the ModelAdmin of the list; `stops` are those that would be revoked, `hidden` what the form sends."""
-    shown = ("application", "script_token", "membership__user", "membership__organization")
-    ending = stops.filter(revoked_at=None).select_related(*shown).order_by("-expires_at", "pk")
+    ending = stops.filter(revoked_at=None).select_related(*SHOWN).order_by("-expires_at", "pk")
     rows = list(ending[: MAX_COUNTED + 1])
     more = len(rows) - MAX_LISTED
     context = admin.admin_site.each_context(request) | {

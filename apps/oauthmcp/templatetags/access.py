@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 
 from apps.oauthmcp.admin.authorizations import state_of
-from apps.oauthmcp.admin.revoking import name_of, scopes_of
+from apps.oauthmcp.admin.revoking import SHOWN, name_of, scopes_of
 from apps.oauthmcp.models import Authorization
 from apps.orgs.models import User
 
@@ -20,9 +20,7 @@ def access_of(context: dict[str, Any], user: User) -> dict[str, Any]:
     may = {name: request.user.has_perm(f"oauthmcp.{name}_authorization") for name in ("view", "change")}
     if not (may["view"] or may["change"]):
         return {"may_view": False}
-    rows = Authorization.objects.filter(membership__user=user).select_related(
-        "application", "membership__user", "membership__organization", *_if_there("script_token")
-    )
+    rows = Authorization.objects.filter(membership__user=user).select_related(*SHOWN)
     active = list(rows.active().order_by("-created", "pk")[: MAX_SHOWN + 1])
     ended = list(rows.exclude(pk__in=rows.active().values("pk")).order_by("-expires_at", "pk")[:MAX_ENDED])
     return {
@@ -33,10 +31,6 @@ def access_of(context: dict[str, Any], user: User) -> dict[str, Any]:
         "active": [_line(row) for row in active[:MAX_SHOWN]],
         "ended": [_line(row) for row in ended],
     }
-
-
-def _if_there(relation: str) -> list[str]:
-    return [relation] if hasattr(Authorization, relation) else []
 
 
 def _line(row: Authorization) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Several at once, each in a thread and on a connection of its own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -10,17 +9,10 @@ from django.utils import timezone
 from apps.oauthmcp.models import Authorization, ScriptToken
 from apps.oauthmcp.script_tokens import ending, making
 from apps.orgs.models import Membership, Organization, User
-from tests.database_file import database_in_a_file
 from tests.oauthmcp.grants import make_member
 from tests.oauthmcp.test_concurrency import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def database_for_threads(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[None]:
-    with database_in_a_file(tmp_path_factory.mktemp("database"), django_db_blocker):
-        yield
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("database_for_many")]
 
 
 @pytest.fixture
