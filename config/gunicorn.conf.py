@@ -74,3 +74,7 @@ def when_ready(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     worker.patience = PATIENCE
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    worker.share.close()

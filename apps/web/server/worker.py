@@ -13,6 +13,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from apps.web.server.connection import Connection
 from apps.web.server.incoming import Incoming
+from apps.web.server.load import GIVING_WAY, NO_MORE, Share
 from apps.web.server.signals import hear_sigterm
 
 READ = 64 * 1024
@@ -46,6 +47,7 @@ class Worker(ThreadWorker):
         self.busy = 0  # requests that wait for a thread or have one
         self.accept_at = 0.0
         self.sweep_at = 0.0
+        self.share = Share()
         self.is_in_a_hurry = False
 
     def handle_quit(self, sig: int, frame: Any) -> None:
@@ -71,8 +73,10 @@ class Worker(ThreadWorker):
         self.notify()
         now = time.monotonic()
         is_free = self.busy < self.cfg.threads
-        self.set_accept_enabled(self.has_room() and (is_free or now >= self.accept_at))
-        self.wait_for_and_dispatch_events(TICK if self._accepting or is_free else BUSY_PAUSE)
+        waits = self.share.waits(now)
+        self.set_accept_enabled(self.has_room() and not waits and (is_free or now >= self.accept_at))
+        pause = TICK if self._accepting or is_free else BUSY_PAUSE
+        self.wait_for_and_dispatch_events(GIVING_WAY if waits else pause)
         if now >= self.sweep_at:
             self.sweep_at = now + TICK
             self.sweep(now)
@@ -80,6 +84,7 @@ class Worker(ThreadWorker):
     def drain(self) -> None:
         """Answers everybody who is connected or was about to be, each with `Connection: close`, and ends."""
         self.alive = False
+        self.share.note(NO_MORE)
         grace = 0 if self.is_in_a_hurry else self.cfg.graceful_timeout
         last_call, latest = time.monotonic() + STOPPING, time.monotonic() + grace
         for connection in [found for found in self.waiting if found.is_silent]:
@@ -102,6 +107,8 @@ class Worker(ThreadWorker):
     # Clients come
 
     def accept(self, listener: Any) -> None:
+        if self.alive and self.share.gives_way(time.monotonic()):
+            return
         if self.busy < self.cfg.threads:
             self.accept_one(listener)
             return
@@ -123,7 +130,7 @@ class Worker(ThreadWorker):
         if self.nr_conns >= self.worker_connections:
             self.evict()
         connection = Connection(connected, client, listener.getsockname())
-        self.nr_conns += 1
+        self.count(1)
         connection.may_wait(self.patience)
         self.read(connection)
         return True
@@ -279,5 +286,10 @@ class Worker(ThreadWorker):
 
     def drop(self, connection: Connection) -> None:
         self.stop_waiting(connection)
-        self.nr_conns -= 1
+        self.count(-1)
         connection.close()
+
+    def count(self, change: int) -> None:
+        self.nr_conns += change
+        if self.alive:
+            self.share.note(self.nr_conns)
