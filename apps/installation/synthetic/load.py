@@ -12,6 +12,7 @@ from apps.installation.synthetic import indexes, rows
 from apps.installation.synthetic.sizes import Sizes, Skeleton
 from apps.installation.synthetic.statements import Statement, Words
 from apps.oauthmcp.models import Application
+from apps.orgs.counts import keep_counts
 from apps.orgs.models import Deployment, HealthTimetable
 from apps.web.progress import tell
 
@@ -47,6 +48,9 @@ def load(sizes: Sizes) -> None:
         dropped.restore([timetables])
         dropped.restore_references()
         _finish(statements)
+        for number, id, _ in skeleton.organizations():
+            keep_counts(id)
+            tell("Counting", number + 1, sizes.organizations, "organizations")
 
 
 def _prepare() -> None:
