@@ -15,6 +15,15 @@ STALE_PERIODS = 3
 MANIFEST_LASTS = 24 * 3600  # seconds after its asOf, where it says no staleAfter
 NEVER = datetime.min.replace(tzinfo=UTC)
 FOREVER = datetime(9999, 12, 31, tzinfo=UTC)
+ORGANIZATION_COLUMNS = (
+    "id", "name", "slug", "plan", "created_at", "project_limit", "app_limit", "domain_limit", "preview_limit",
+    "default_connection_id",
+)  # fmt: skip
+COUNTED = ("projects", "domains", "previews")
+KEPT = (
+    "version__data_version",
+    *(f"counts__{name}" for name in (*COUNTED, "data_version", "apps", "deployments", "counted_since")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +52,57 @@ def without_hidden(rows: QuerySet[Any], organization_id: str) -> QuerySet[Any]:
 
 
 def overview_of(organization_id: str) -> Overview:
-    """Three queries, however many rows there are."""
-    return Overview(_organization(organization_id), _apps_by_status(organization_id), _platform(organization_id))
+    """Three queries, however many rows there are; where counts are kept, however many rows are counted."""
+    now = timezone.now()
+    row = dict(Organization.objects.values(*ORGANIZATION_COLUMNS, *KEPT).get(id=organization_id))
+    kept = {name.removeprefix("counts__"): row.pop(name) for name in KEPT}
+    month_ago = now - timedelta(days=30)
+    if _are_current(kept) and kept["counted_since"] <= month_ago.replace(minute=0, second=0, microsecond=0):
+        row |= {name: kept[name] for name in COUNTED}
+        row["deployments_last_30_days"] = _since(organization_id, month_ago, kept["deployments"])
+        by_status = dict.fromkeys(Status.values, 0) | kept["apps"]
+    else:
+        row |= counted(organization_id, deployments_last_30_days=deployments_since(organization_id, month_ago))
+        by_status = apps_by_status(organization_id)
+    return Overview(row, by_status, _platform(organization_id))
 
 
-def _organization(organization_id: str) -> dict[str, Any]:
-    month_ago = timezone.now() - timedelta(days=30)
-    recent = of_visible_apps(Deployment, organization_id).filter(created_at__gte=month_ago)
-    row = Organization.objects.values(
-        "id", "name", "slug", "plan", "created_at", "project_limit", "app_limit", "domain_limit", "preview_limit",
-        "default_connection_id",
-        projects=_count(Project.objects.filter(organization_id=organization_id)),
-        domains=_count(of_visible_apps(Domain, organization_id)),
-        previews=_count(of_visible_apps(Preview, organization_id)),
-        deployments_last_30_days=_count(recent),
-    ).get(id=organization_id)  # fmt: skip
-    return dict(row)
+def _are_current(kept: dict[str, Any]) -> bool:
+    return kept["data_version"] is not None and kept["data_version"] == kept["version__data_version"]
+
+
+def _since(organization_id: str, moment: datetime, by_hour: dict[str, int]) -> int:
+    """Whole hours as they were counted; of the hour in which it begins, the rest."""
+    hour = hour_of(moment)
+    number = sum(count for key, count in by_hour.items() if int(key) > hour)
+    if str(hour) not in by_hour:
+        return number
+    rest = deployments_since(organization_id, moment).filter(created_at__lt=moment_of(hour + 1))
+    return number + rest.aggregate(number=Count("*"))["number"]
+
+
+def hour_of(moment: datetime) -> int:
+    """Hours since 1970, UTC."""
+    return int(moment.timestamp() // 3600)
+
+
+def moment_of(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour * 3600, UTC)
+
+
+def deployments_since(organization_id: str, moment: datetime) -> QuerySet[Deployment]:
+    return of_visible_apps(Deployment, organization_id).filter(created_at__gte=moment)
+
+
+def counted(organization_id: str, **others: QuerySet[Any]) -> dict[str, int]:
+    """How many projects, domains and previews there are, and how many of `others`. One query."""
+    rows: dict[str, QuerySet[Any]] = {
+        "projects": Project.objects.filter(organization_id=organization_id),
+        "domains": of_visible_apps(Domain, organization_id),
+        "previews": of_visible_apps(Preview, organization_id),
+    } | others
+    counts = {name: _count(some) for name, some in rows.items()}
+    return dict(Organization.objects.values(**counts).get(id=organization_id))  # type: ignore[arg-type]
 
 
 def _count(rows: QuerySet[Any]) -> Coalesce:
@@ -66,9 +110,9 @@ def _count(rows: QuerySet[Any]) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def _apps_by_status(organization_id: str) -> dict[str, int]:
-    counted = visible_apps(organization_id).values_list("status").annotate(Count("id"))
-    return dict.fromkeys(Status.values, 0) | dict(counted.order_by())
+def apps_by_status(organization_id: str) -> dict[str, int]:
+    numbers = visible_apps(organization_id).values_list("status").annotate(number=Count("*"))
+    return dict.fromkeys(Status.values, 0) | dict(numbers.order_by())
 
 
 def _platform(organization_id: str) -> dict[str, Any]:

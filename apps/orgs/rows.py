@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, DateTimeField, Func, QuerySet, Value
 
 Row = dict[str, Any]
 
@@ -56,16 +56,13 @@ class Rows:
         """Where `row` stands, as text that `page` takes back."""
         return [value.isoformat() if isinstance(value := row[c], datetime) else value for c in self.columns]
 
-    def _after(self, position: list[str]) -> Q:
+    def _after(self, position: list[str]) -> Func:
+        """Rows compared as wholes: every index of an order starts right there, however many rows share its columns."""
         values = [
-            datetime.fromisoformat(value) if column.endswith("_at") else value
+            Value(datetime.fromisoformat(value), DateTimeField()) if column.endswith("_at") else Value(value)
             for column, value in zip(self.columns, position, strict=True)
         ]
-        beyond = "lt" if self.order[0].startswith("-") else "gt"
-        # The first column once more by itself: that is the condition an index can start from.
-        after, same = Q(**{f"{self.columns[0]}__{beyond}e": values[0]}), Q()
-        later = Q()
-        for column, value in zip(self.columns, values, strict=True):
-            later |= same & Q(**{f"{column}__{beyond}": value})
-            same &= Q(**{column: value})
-        return after & later
+        beyond = " < " if self.order[0].startswith("-") else " > "
+        compared = (Func(*row, function="") for row in (self.columns, values))
+        # Not Django's own comparison of tuples, which is none on SQLite.
+        return Func(*compared, template="%(expressions)s", arg_joiner=beyond, output_field=BooleanField())

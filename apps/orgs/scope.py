@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from apps.orgs import lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
+from apps.orgs.counts import apps_of_projects
 from apps.orgs.models import (
     App,
     Environment,
@@ -116,12 +117,7 @@ class OrgScope:
 
     def _add_environments_and_counts(self, projects: list[Row]) -> None:
         ids = [project["id"] for project in projects]
-        counts = dict(
-            visible_apps(self.organization_id)
-            .filter(project_id__in=ids)
-            .values_list("project_id")
-            .annotate(Count("id"))
-        )
+        counts = apps_of_projects(self.organization_id, ids)
         environments: dict[str, list[Row]] = {}
         for environment in (
             Environment.objects.filter(organization_id=self.organization_id, project_id__in=ids)
@@ -130,7 +126,7 @@ class OrgScope:
         ):
             environments.setdefault(environment["project_id"], []).append(dict(environment))
         for project in projects:
-            project["app_count"] = counts.get(project["id"], 0)
+            project["app_count"] = counts[project["id"]]
             project["environments"] = environments.get(project["id"], [])[:MAX_ENVIRONMENTS_SHOWN]
 
     def secret_names(self, *, project_id: str | None) -> Rows:

@@ -86,6 +86,8 @@ ALLOWED = {
     "orgs.Project.sort_key": SORTED,
     "orgs.Project.search_key": SEARCHED,
     "orgs.Organization.search_key": SEARCHED,
+    "orgs.OrganizationCounts.apps": "numbers by status",
+    "orgs.OrganizationCounts.deployments": "numbers by hour",
     "orgs.Deployment.search_key": SEARCHED,
     "orgs.Environment.id": AN_ID,
     "orgs.Environment.external_id": THEIR_ID,

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.orgs.app_scope import AppRepository
+from apps.orgs.counts import keep_counts
 from apps.orgs.models import Environment, EnvVarName, OrgSecretName, Project, Template
 from apps.orgs.repositories import clone_url
 from apps.orgs.rows import Missing, Rows
@@ -142,6 +143,7 @@ def test_environments_of_one_page_are_read_at_once(scope: OrgScope, acme: Fill) 
     for number in range(10):
         project = make(Project, acme.organization, name=f"{number}")
         make(Environment, acme.organization, project=project, name="x")
+    keep_counts(acme.organization.pk)
     with CaptureQueriesContext(connection) as queries:
         rows, _ = scope.projects(query="").page(None, 100)
     assert len(queries) == 3

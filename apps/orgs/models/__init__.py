@@ -1,5 +1,6 @@
 """Every row that Porthole keeps."""
 
+from apps.orgs.models.counts import OrganizationCounts, ProjectCounts
 from apps.orgs.models.deployments import Deployment, Domain, Preview
 from apps.orgs.models.facts import EdgeFact, EdgeHour, EdgeStatistics, RuntimeFact
 from apps.orgs.models.health import HealthTimetable
@@ -25,9 +26,11 @@ __all__ = [
     "Membership",
     "OrgSecretName",
     "Organization",
+    "OrganizationCounts",
     "Platform",
     "Preview",
     "Project",
+    "ProjectCounts",
     "RuntimeFact",
     "SourceConnection",
     "Status",

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, schema
 from psycopg.errors import ConnectionTimeout
 
 HEALTH_CHECK = 1.0  # seconds: the statement before a request's first, which a server that is well answers at once
@@ -60,7 +60,15 @@ class Silence:
 _silence = Silence()
 
 
+class SchemaEditor(schema.DatabaseSchemaEditor):
+    """Without a second index for LIKE on each column of text: nothing long is searched by its beginning."""
+
+    def _create_like_index_sql(self, model: Any, field: Any) -> None:
+        return None
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    SchemaEditorClass = SchemaEditor
     Database = SimpleNamespace(**vars(psycopg) | {"connect": BoundedConnection.connect})  # type: ignore[assignment]
     answer_timeout: float | None = None
 

@@ -10,6 +10,7 @@ from django.db import DatabaseError, models, transaction
 from django.db.models import Min, Q
 from django.utils import timezone
 
+from apps.orgs.counts import keep_counts
 from apps.orgs.models import App, Organization, Platform, Project
 from apps.orgs.models.judged import judging_once
 from apps.orgs.versions import raise_data_version, raising_oneself
@@ -67,6 +68,7 @@ def apply(
             _note_success(platform, snapshot.version, now, read_at, confirms=allow_deletions and bool(gone.ids))
             if changes != Changes() or _told(before) != _told(platform):
                 raise_data_version(platform.organization_id)
+            keep_counts(platform.organization_id)
     except Exception:  # recorded, and raised again
         with suppress(DatabaseError):
             _note_failure(platform)

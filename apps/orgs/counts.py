@@ -1,0 +1,69 @@
+"""Keeping counts: of an organization's rows, by whoever has just changed many of them."""
+
+from datetime import UTC, timedelta
+
+from django.db import transaction
+from django.db.models import Count, Exists, F
+from django.db.models.functions import TruncHour
+from django.utils import timezone
+
+from apps.orgs.models import DataVersion, OrganizationCounts, Project, ProjectCounts
+from apps.orgs.overview import apps_by_status, counted, deployments_since, hour_of, visible_apps
+
+REMEMBERED = timedelta(days=31)  # of deployments: a day more than is asked for
+BATCH = 500
+
+
+def keep_counts(organization_id: str) -> None:
+    """Counts the rows anew, unless that was done at this data version. Call it last in a transaction that changed some.
+
+    Whoever changes rows meanwhile raises the version after us, and so makes what we counted void.
+    """
+    with transaction.atomic(savepoint=False):
+        version = _locked_version(organization_id)
+        if version is None or OrganizationCounts.objects.filter(pk=organization_id, data_version=version).exists():
+            return
+        since = (timezone.now() - REMEMBERED).replace(minute=0, second=0, microsecond=0)
+        by_hour = deployments_since(organization_id, since).order_by().values_list(TruncHour("created_at", tzinfo=UTC))
+        _keep_projects(organization_id)
+        OrganizationCounts.objects.update_or_create(
+            organization_id=organization_id,
+            defaults={
+                "data_version": version, "counted_since": since, "apps": apps_by_status(organization_id),
+                "deployments": {
+                    str(hour_of(hour)): number for hour, number in by_hour.annotate(number=Count("*"))
+                },
+                **counted(organization_id),
+            },
+        )  # fmt: skip
+
+
+def _locked_version(organization_id: str) -> int | None:
+    versions = DataVersion.objects.select_for_update(no_key=True).filter(pk=organization_id)
+    return versions.values_list("data_version", flat=True).first()
+
+
+def _keep_projects(organization_id: str) -> None:
+    """Writes those that differ."""
+    numbers = dict(visible_apps(organization_id).order_by().values_list("project_id").annotate(number=Count("*")))
+    projects = Project.objects.filter(organization_id=organization_id).values_list("id", "counts__apps")
+    changed = [
+        ProjectCounts(project_id=id, apps=number)
+        for id, kept in projects.iterator()
+        if (number := numbers.get(id, 0)) != kept
+    ]
+    ProjectCounts.objects.bulk_create(
+        changed, batch_size=BATCH, update_conflicts=True, unique_fields=["project"], update_fields=["apps"]
+    )
+
+
+def apps_of_projects(organization_id: str, project_ids: list[str]) -> dict[str, int]:
+    """How many applications each of these projects of the organization has. One query, where counts are kept."""
+    of_organization = OrganizationCounts.objects.filter(pk=organization_id)
+    are_current = Exists(of_organization.filter(data_version=F("organization__version__data_version")))
+    kept = ProjectCounts.objects.filter(are_current, project_id__in=project_ids).values_list("project_id", "apps")
+    counts = dict(kept)
+    if len(counts) < len(project_ids):
+        apps = visible_apps(organization_id).filter(project_id__in=project_ids).order_by()
+        counts = dict.fromkeys(project_ids, 0) | dict(apps.values_list("project_id").annotate(number=Count("*")))
+    return counts
