@@ -7,11 +7,13 @@ rows, because the prober writes them every minute: it and `apply` say themselves
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import time_ns
 from typing import Any, ClassVar
 
 from django.apps import apps
 from django.db import models, transaction
-from django.db.models import F
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
 
 _raises_itself: ContextVar[bool] = ContextVar("raises_itself", default=False)
 
@@ -27,22 +29,34 @@ def raising_oneself() -> Iterator[None]:
 
 
 def raise_version(owners: Iterable[str | None], counter: str = "data_version") -> None:
-    """Raises a counter of these organizations; of all of them where None, the installation itself, is among them."""
-    chosen, versions = set(owners), apps.get_model("orgs.DataVersion")._default_manager
-    if None in chosen:
-        _add(apps.get_model("orgs.Organization")._default_manager.order_by("pk").values_list("pk", flat=True))
-        versions.update(**{counter: F(counter) + 1})
-        return
+    """Raises a counter of these organizations; that of the catalogue where None, the installation itself, is there."""
+    chosen = set(owners)
     for owner in sorted(filter(None, chosen)):  # always in one order: two who raise several do not wait for each other
-        if not versions.filter(organization_id=owner).update(**{counter: F(counter) + 1}):
-            _add([owner])
-            versions.filter(organization_id=owner).update(**{counter: F(counter) + 1})
+        _raise("orgs.DataVersion", {"organization_id": owner}, counter)
+    if None in chosen:
+        _raise("orgs.CatalogueVersion", {"id": 1}, "version")
 
 
-def _add(owners: Iterable[str]) -> None:
-    versions = apps.get_model("orgs.DataVersion")
-    rows = [versions(organization_id=owner) for owner in owners]
-    versions._default_manager.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+def raise_every_version() -> None:
+    """Whatever anybody was told before counts as changed."""
+    apps.get_model("orgs.DataVersion")._default_manager.update(**_higher("data_version"), **_higher("checks_version"))
+    apps.get_model("orgs.CatalogueVersion")._default_manager.update(**_higher("version"))
+
+
+def _raise(model: str, key: dict[str, Any], counter: str) -> None:
+    versions = apps.get_model(model)._default_manager
+    if not versions.filter(**key).update(**_higher(counter)):
+        versions.bulk_create([versions.model(**key)], ignore_conflicts=True)
+        versions.filter(**key).update(**_higher(counter))
+
+
+def _higher(counter: str) -> dict[str, Greatest]:
+    """At least the time (microseconds): so a number never comes again with other rows behind it.
+
+    Counting alone would tell the same numbers once more after a backup was restored, or for an organization whose id
+    comes again, while processes and clients remember what these stood for.
+    """
+    return {counter: Greatest(F(counter) + 1, Value(time_ns() // 1000, models.BigIntegerField()))}
 
 
 class VersionedQuerySet(models.QuerySet):

@@ -24,6 +24,7 @@ from tests.api import Api
 from tests.factories import Fill, make, make_app, make_edge
 from tests.platforms.edge import sites
 
+pytestmark = pytest.mark.usefixtures("counted_versions")
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
