@@ -1,7 +1,7 @@
 """Rows that tools read: whoever writes them with the ORM raises their organization's data version.
 
-Cascades need nothing of their own: what goes with a row belongs to the same organization. Facts are not among these
-rows, because the prober writes them every minute: it and `apply` say themselves which of the two counters to raise.
+Cascades need nothing of their own: what goes with a row belongs to the same organization. Those who write every minute,
+the prober and `apply`, say themselves which of the two counters to raise.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -15,17 +15,27 @@ from django.db import models, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Greatest
 
-_raises_itself: ContextVar[bool] = ContextVar("raises_itself", default=False)
+_raises_rows, _raises_health = ContextVar("raises_rows", default=False), ContextVar("raises_health", default=False)
 
 
 @contextmanager
-def raising_oneself() -> Iterator[None]:
-    """Writes in here raise nothing: who writes much raises once, last, and only where something was changed."""
-    token = _raises_itself.set(True)
+def raising_oneself(*, but_health: bool = False) -> Iterator[None]:
+    """Writes in here raise nothing: who writes much raises once, last, and only where something was changed.
+
+    `but_health`: where applications' health becomes another one through them, that is raised all the same.
+    """
+    rows, health = _raises_rows.set(True), _raises_health.set(_raises_health.get() or not but_health)
     try:
         yield
     finally:
-        _raises_itself.reset(token)
+        _raises_health.reset(health)
+        _raises_rows.reset(rows)
+
+
+def raise_for_health(owners: Iterable[str]) -> None:
+    """What lists tell of applications' health is another thing now, though perhaps no row that they are made of."""
+    if not _raises_health.get():
+        raise_version(owners)
 
 
 def raise_version(owners: Iterable[str | None], counter: str = "data_version") -> None:
@@ -73,11 +83,12 @@ class VersionedQuerySet(models.QuerySet):
         return written
 
     def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
+        if not _is_told(self.model):
+            return super().bulk_create(objs, *args, **kwargs)
         rows = list(objs)
         with transaction.atomic(using=self.db):
             created = super().bulk_create(rows, *args, **kwargs)
-            if _is_told(self.model):
-                raise_version({row.owner for row in rows})
+            raise_version({row.owner for row in rows})
         return created
 
     def delete(self) -> tuple[int, dict[str, int]]:
@@ -128,7 +139,7 @@ class Versioned(models.Model):
 
 def _is_told(model: type[Any], columns: Collection[str] | None = None) -> bool:
     """Whether a write of these columns (of all, with None) is for a version to count, and nobody else counts it."""
-    return not _raises_itself.get() and (columns is None or not set(columns) <= model.uncounted)
+    return not _raises_rows.get() and (columns is None or not set(columns) <= model.uncounted)
 
 
 def _owners(rows: models.QuerySet[Any]) -> set[str | None]:
