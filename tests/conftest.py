@@ -107,6 +107,12 @@ def no_thread_writes_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uses, "_pending", {})
 
 
+@pytest.fixture
+def counted_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions rise by one: they are raised to the time otherwise."""
+    monkeypatch.setattr("apps.orgs.models.versioned.time_ns", lambda: 0)
+
+
 @pytest.fixture(scope="session")
 def databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What make_databases makes, once for all workers: migrating takes seconds."""

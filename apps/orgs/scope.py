@@ -4,11 +4,10 @@ Every query starts from this organization's id; ids of other organizations name 
 applications that are hidden, nor of anything that belongs to one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -16,6 +15,7 @@ from apps.orgs import lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
 from apps.orgs.counts import apps_of_projects
+from apps.orgs.cursors import prepared_cursor
 from apps.orgs.models import (
     App,
     Environment,
@@ -30,14 +30,20 @@ from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
 from apps.orgs.timetables import Clock, has_health, with_health
+from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS, Reading, Versions
 
 
 @dataclass(frozen=True, slots=True)
 class OrgScope:
-    """One organization, whoever asks. `synced_at` is the oldest of its platforms' last good syncs."""
+    """One organization, whoever asks. `synced_at` is the oldest of its platforms' last good syncs.
+
+    `versions` are those that the bearer check saw; None where there was none. `reading` is this call's.
+    """
 
     organization_id: str
     synced_at: datetime | None
+    versions: Versions | None = None
+    reading: Reading = field(default_factory=Reading, compare=False, repr=False)
 
     def app(self, app_id: str) -> AppScope:
         """One application of this organization. Raises Missing("application")."""
@@ -165,14 +171,15 @@ class OrgScope:
 
 def scope_by_slug(slug: str) -> OrgScope | None:
     """The organization with this slug, or None. One query."""
-    with connection.cursor() as cursor:
-        # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
-        cursor.execute("SELECT id, synced_at FROM orgs_organization WHERE slug = %s", [slug])
+    with prepared_cursor() as cursor:
+        cursor.execute(BY_SLUG, [slug])
         row = cursor.fetchone()
-    if row is None:
-        return None
-    id, synced_at = row
-    return OrgScope(id, in_utc(synced_at))
+    return scope_of(*row) if row else None
+
+
+def scope_of(organization_id: str, synced_at: datetime | None, *versions: int | None) -> OrgScope:
+    """From the columns of a statement: the organization's, and VERSION_COLUMNS."""
+    return OrgScope(organization_id, in_utc(synced_at), Versions.of(*versions))
 
 
 def in_utc(time: datetime | None) -> datetime | None:
@@ -198,6 +205,8 @@ def _split_tags(templates: list[Row]) -> None:
         template["tags"] = template["tags"].strip(",").split(",") if template["tags"].strip(",") else []
 
 
+# SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
+BY_SLUG = f"SELECT o.id, o.synced_at, {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.slug = %s"  # noqa: S608
 # Of one project. With names of every length so many still fit on a page.
 MAX_ENVIRONMENTS_SHOWN = 64
 UNHEALTHY = ("degraded", "down")

@@ -13,9 +13,11 @@ from typing import Any
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import Case, CharField, Count, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, When
+from django.utils import timezone
 
 from apps.orgs.health import TICK, Facts, facts_of, judge
 from apps.orgs.models import App, HealthTimetable, Platform
+from apps.orgs.models.versioned import raise_for_health
 from apps.orgs.narrowing import Condition
 from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
 from apps.orgs.rows import Row
@@ -37,6 +39,7 @@ EDGE_COLUMNS = tuple(
 )  # fmt: skip
 STEP_COLUMNS = tuple(f"{name}_{step}" for step in STEPS for name in ("level", "reason", "until"))
 COLUMNS = ("organization_id", "platform_id", "period", *STEP_COLUMNS)
+TOLD_COLUMNS = tuple(name for name in COLUMNS if not name.startswith("until_"))
 
 
 # Facts as they are stored
@@ -134,6 +137,25 @@ def _refresh_some(app_ids: list[str], registry: Any) -> None:
             changed, batch_size=BATCH, update_conflicts=True, unique_fields=["app", "holds"],
             update_fields=[name.removesuffix("_id") for name in COLUMNS],
         )  # fmt: skip
+    if registry is apps:  # before its last migration a database answers nobody
+        _raise_versions(stored, wanted)
+
+
+def _raise_versions(stored: Mapping[Any, Row], wanted: Mapping[Any, Row]) -> None:
+    now = timezone.now()
+    pairs = ((stored.get(key), wanted.get(key)) for key in stored.keys() | wanted.keys())
+    raise_for_health({(old or new or {})["organization_id"] for old, new in pairs if not _goes_on(old, new, now)})
+
+
+def _goes_on(old: Row | None, new: Row | None, now: datetime) -> bool:
+    """Whether what lists told of a timetable is right for as long as it then said: its steps may only last longer.
+
+    One that had ended already and comes again is something new.
+    """
+    if old is None or new is None or any(old[name] != new[name] for name in TOLD_COLUMNS):
+        return False
+    ends = [(old[f"until_{step}"], new[f"until_{step}"]) for step in STEPS if old[f"until_{step}"] is not None]
+    return all(before <= after and not before <= now < after for before, after in ends)
 
 
 def _columns(app: Row, facts: Facts, steps: list[Step]) -> Row:

@@ -1,12 +1,74 @@
-"""The two counters that tell whether an organization's rows have changed since an answer was given.
+"""The counters that tell whether what an answer was made of has changed since, and which of them a reading saw.
 
 Writing rows that tools read raises `data_version` by itself (models/versioned.py), but inside `raising_oneself`, and
-but for facts.
+but for facts. The installation's own catalogue has a version of its own, which every organization shares.
 """
 
-from apps.orgs.models.versioned import raise_version, raising_oneself
+from dataclasses import dataclass
 
-__all__ = ["raise_checks_version", "raise_data_version", "raising_oneself"]
+from apps.orgs.cursors import prepared_cursor
+from apps.orgs.models.versioned import raise_every_version, raise_version, raising_oneself
+
+__all__ = [
+    "Reading",
+    "Versions",
+    "raise_checks_version",
+    "raise_data_version",
+    "raise_every_version",
+    "raising_oneself",
+    "versions_now",
+]
+
+# What follows belongs in a statement's list of columns, and in its FROM where `o` is the organization.
+VERSION_COLUMNS = "v.data_version, v.checks_version, k.version"
+VERSION_JOINS = """
+LEFT JOIN orgs_dataversion v ON v.organization_id = o.id
+LEFT JOIN orgs_catalogueversion k ON k.id = 1"""
+NOW = f"SELECT {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.id = %s"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Of an organization's rows, of the times and latencies of its checks, and of the installation's catalogue."""
+
+    data: int
+    checks: int
+    catalogue: int
+
+    @classmethod
+    def of(cls, data: int | None, checks: int | None, catalogue: int | None) -> "Versions":
+        """From the columns of a statement: what nobody has raised yet has no row, and counts as 1."""
+        return cls(data or 1, checks or 1, catalogue or 1)
+
+
+class Reading:
+    """What one call reads. Whoever knows which versions its last statement saw tells it here.
+
+    Rows that a replica tells may be older than what the bearer check saw; statements that another's commit fell between
+    are of different versions. An answer is worth keeping only where the last statement saw what the first one saw.
+    """
+
+    __slots__ = ("_seen",)
+
+    def __init__(self) -> None:
+        self._seen: set[Versions] = set()
+
+    def saw(self, versions: Versions) -> None:
+        """Of a statement that no other one of this call follows, but such that tell it too."""
+        self._seen.add(versions)
+
+    def is_of(self, versions: Versions, organization_id: str) -> bool:
+        """Whether all that was read is of these versions. Where nobody told, that is asked now: one statement."""
+        seen: set[Versions | None] = {*self._seen} or {versions_now(organization_id)}
+        return seen == {versions}
+
+
+def versions_now(organization_id: str) -> Versions | None:
+    """None where there is no such organization (any more). One query."""
+    with prepared_cursor() as cursor:
+        cursor.execute(NOW, [organization_id])
+        row = cursor.fetchone()
+    return Versions.of(*row) if row else None
 
 
 def raise_data_version(organization_id: str | None) -> None:

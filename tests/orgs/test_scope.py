@@ -13,6 +13,7 @@ from apps.orgs.models import Environment, EnvVarName, OrgSecretName, Project, Te
 from apps.orgs.repositories import clone_url
 from apps.orgs.rows import Missing, Rows
 from apps.orgs.scope import OrgScope, scope_by_slug
+from apps.orgs.versions import versions_now
 from tests.factories import START, Fill, fill, make, make_app
 
 
@@ -100,7 +101,7 @@ def test_a_scope_is_found_by_slug_with_one_query(acme: Fill) -> None:
     with CaptureQueriesContext(connection) as queries:
         scope = scope_by_slug("acme")
     assert len(queries) == 1
-    assert scope == OrgScope(acme.organization.id, START)
+    assert scope == OrgScope(acme.organization.id, START, versions_now(acme.organization.id))
 
 
 @pytest.mark.parametrize("slug", ["", "ACME", "acm", "acme ", "%"])

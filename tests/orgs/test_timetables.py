@@ -29,6 +29,7 @@ from apps.orgs.models import (
     RuntimeFact,
 )
 from apps.orgs.models.judged import Judged, judging_once
+from apps.orgs.models.versioned import raising_oneself
 from apps.orgs.overview import FOREVER
 from apps.orgs.scope import OrgScope
 from apps.orgs.timetables import EDGE_COLUMNS, RUNTIME_COLUMNS, refresh, stored_facts
@@ -338,7 +339,7 @@ def test_what_is_judged_is_what_writers_tell_of(acme: Fill) -> None:
 
 
 def test_what_is_not_judged_makes_nobody_work(acme: Fill, django_assert_num_queries: Any) -> None:
-    with judging_once(), django_assert_num_queries(1):
+    with raising_oneself(), judging_once(), django_assert_num_queries(1):
         EdgeFact.objects.update(latency_ms=7, error="x")
 
 

@@ -103,7 +103,7 @@ def test_an_unchanged_sync_writes_no_row_of_the_organization() -> None:
     sync(connection, memory)
     version = DataVersion.objects.values_list("data_version", flat=True).get()
     tables = set(rows_written(lambda: sync(connection, memory)))
-    assert tables == {"orgs_platform", "orgs_organization", "platforms_platformconnection"}
+    assert tables == {"orgs_platform", "orgs_organization", "orgs_dataversion", "platforms_platformconnection"}
     assert DataVersion.objects.values_list("data_version", flat=True).get() == version
 
 

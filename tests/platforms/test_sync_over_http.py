@@ -18,7 +18,7 @@ from tests.fakes.coolify import CoolifyFake
 from tests.fakes.dokploy import DokployFake
 from tests.platforms.snapshots import manifest_platform
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("counted_versions")]
 
 
 @pytest.fixture(autouse=True)

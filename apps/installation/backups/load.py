@@ -1,6 +1,5 @@
 """Puts a backup into the database, whole or not at all: everything happens in one transaction."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -9,14 +8,13 @@ from typing import Any
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import DataError, IntegrityError, OperationalError, connection, models, transaction
-from django.db.models import BigIntegerField, F, Value
-from django.db.models.functions import Greatest
 
 from apps.installation.backups import schema
 from apps.installation.backups.dump import set_text
 from apps.installation.backups.file import BadBackup, Reader
 from apps.installation.backups.values import decode_row, kind_of
-from apps.orgs.models import DataVersion, Organization, User
+from apps.orgs.models import Organization, User
+from apps.orgs.versions import raise_every_version
 
 WRITTEN = 500  # rows at a time
 LOCK_TIMEOUT = "10s"
@@ -50,7 +48,7 @@ def load(reader: Reader) -> None:
                 _fill(table, {column: fields[table][column] for column in reader.header.tables[table]}, lines, reader)
             _finish(wanted)
             call_command("migrate", verbosity=0)
-            _count_as_changed()
+            raise_every_version()  # clients may know some from after the backup
     except (DataError, IntegrityError, ValueError) as error:
         raise BadBackup(f"The backup is damaged: the database refuses its rows ({type(error).__name__}).") from error
     except OperationalError as error:
@@ -132,9 +130,3 @@ def _restart_ids(cursor: Any, table: str, field: models.Field | None) -> None:
         table, column = quote(table), quote(str(field.column))
         cursor.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table}")  # noqa: S608
         cursor.execute(f"ALTER TABLE {table} ALTER COLUMN {column} RESTART WITH {int(cursor.fetchone()[0])}")
-
-
-def _count_as_changed() -> None:
-    """Clients may know versions from after the backup, which must not come again for other rows."""
-    now = int(time.time() * 1000)  # an organization changes less often than once in a millisecond
-    DataVersion.objects.update(data_version=Greatest(F("data_version") + 1, Value(now, BigIntegerField())))

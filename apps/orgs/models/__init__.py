@@ -9,10 +9,11 @@ from apps.orgs.models.names import EnvVarName, OrgSecretName
 from apps.orgs.models.organizations import DataVersion, Membership, Organization, Platform
 from apps.orgs.models.people import User
 from apps.orgs.models.projects import App, Environment, Project, SourceConnection, Status
-from apps.orgs.models.templates import Template
+from apps.orgs.models.templates import CatalogueVersion, Template
 
 __all__ = [
     "App",
+    "CatalogueVersion",
     "DataVersion",
     "Deployment",
     "Domain",

@@ -4,19 +4,25 @@ Each row has one owner, the platform that told it or (without one) the prober, a
 prober wrote becomes the platform's once that tells it too.
 """
 
+from typing import Any, ClassVar
+
 from django.db import models
 
 from apps.orgs.models.deployments import Domain
 from apps.orgs.models.fields import ProseField
-from apps.orgs.models.judged import Judged
+from apps.orgs.models.judged import Judged, JudgedQuerySet
 from apps.orgs.models.owned import Owned
 from apps.orgs.models.projects import App
+from apps.orgs.models.versioned import Versioned, VersionedQuerySet
 
 PROBE_PERIOD = 60  # seconds
 
 
-class Fact(Owned):
-    """Something that is checked again every `period` seconds by whoever owns the row."""
+class Fact(Owned, Versioned):
+    """Something that is checked again every `period` seconds by whoever owns the row.
+
+    The prober and `apply` say themselves which version to raise: most of the time nothing is new but a time.
+    """
 
     period = models.PositiveIntegerField(
         null=True, default=PROBE_PERIOD, help_text="Seconds between two checks. Null: nobody checks again."
@@ -24,6 +30,10 @@ class Fact(Owned):
 
     class Meta:
         abstract = True
+
+
+class JudgedFactQuerySet(JudgedQuerySet, VersionedQuerySet):  # type: ignore[override]  # of as_manager: each has its own
+    pass
 
 
 class EdgeFact(Judged, Fact):
@@ -52,6 +62,8 @@ class EdgeFact(Judged, Fact):
     tls_not_after = models.DateTimeField(null=True)
     tls_is_valid = models.BooleanField(null=True, help_text="False: a browser would refuse the certificate.")
     error = ProseField(max_length=300, lines=True, null=True)
+
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(JudgedFactQuerySet)()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "edge check"
@@ -123,6 +135,8 @@ class RuntimeFact(Judged, Fact):
     desired_replicas = models.PositiveIntegerField(null=True)
     running_replicas = models.PositiveIntegerField(null=True)
     instances = models.JSONField(default=list, blank=True, help_text="At most 20: state, since, message.")
+
+    objects: ClassVar[models.Manager[Any]] = models.Manager.from_queryset(JudgedFactQuerySet)()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "runtime"

@@ -31,3 +31,16 @@ class Template(Named):
     class Meta:
         constraints = [keyed_constraint("template_key")]
         indexes = [models.Index(fields=["organization", "sort_key", "id"], name="template_by_name")]
+
+
+class CatalogueVersion(models.Model):
+    """Counts the changes of the installation's own templates. One row, or none as long as nothing has changed."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    version = models.PositiveBigIntegerField(default=1)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="one_catalogue")]
+
+    def __str__(self) -> str:
+        return str(self.version)

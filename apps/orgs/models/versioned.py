@@ -1,48 +1,72 @@
 """Rows that tools read: whoever writes them with the ORM raises their organization's data version.
 
-Cascades need nothing of their own: what goes with a row belongs to the same organization. Facts are not among these
-rows, because the prober writes them every minute: it and `apply` say themselves which of the two counters to raise.
+Cascades need nothing of their own: what goes with a row belongs to the same organization. Those who write every minute,
+the prober and `apply`, say themselves which of the two counters to raise.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import time_ns
 from typing import Any, ClassVar
 
 from django.apps import apps
 from django.db import models, transaction
-from django.db.models import F
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
 
-_raises_itself: ContextVar[bool] = ContextVar("raises_itself", default=False)
+_raises_rows, _raises_health = ContextVar("raises_rows", default=False), ContextVar("raises_health", default=False)
 
 
 @contextmanager
-def raising_oneself() -> Iterator[None]:
-    """Writes in here raise nothing: who writes much raises once, last, and only where something was changed."""
-    token = _raises_itself.set(True)
+def raising_oneself(*, but_health: bool = False) -> Iterator[None]:
+    """Writes in here raise nothing: who writes much raises once, last, and only where something was changed.
+
+    `but_health`: where applications' health becomes another one through them, that is raised all the same.
+    """
+    rows, health = _raises_rows.set(True), _raises_health.set(_raises_health.get() or not but_health)
     try:
         yield
     finally:
-        _raises_itself.reset(token)
+        _raises_health.reset(health)
+        _raises_rows.reset(rows)
+
+
+def raise_for_health(owners: Iterable[str]) -> None:
+    """What lists tell of applications' health is another thing now, though perhaps no row that they are made of."""
+    if not _raises_health.get():
+        raise_version(owners)
 
 
 def raise_version(owners: Iterable[str | None], counter: str = "data_version") -> None:
-    """Raises a counter of these organizations; of all of them where None, the installation itself, is among them."""
-    chosen, versions = set(owners), apps.get_model("orgs.DataVersion")._default_manager
-    if None in chosen:
-        _add(apps.get_model("orgs.Organization")._default_manager.order_by("pk").values_list("pk", flat=True))
-        versions.update(**{counter: F(counter) + 1})
-        return
+    """Raises a counter of these organizations; that of the catalogue where None, the installation itself, is there."""
+    chosen = set(owners)
     for owner in sorted(filter(None, chosen)):  # always in one order: two who raise several do not wait for each other
-        if not versions.filter(organization_id=owner).update(**{counter: F(counter) + 1}):
-            _add([owner])
-            versions.filter(organization_id=owner).update(**{counter: F(counter) + 1})
+        _raise("orgs.DataVersion", {"organization_id": owner}, counter)
+    if None in chosen:
+        _raise("orgs.CatalogueVersion", {"id": 1}, "version")
 
 
-def _add(owners: Iterable[str]) -> None:
-    versions = apps.get_model("orgs.DataVersion")
-    rows = [versions(organization_id=owner) for owner in owners]
-    versions._default_manager.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+def raise_every_version() -> None:
+    """Whatever anybody was told before counts as changed."""
+    apps.get_model("orgs.DataVersion")._default_manager.update(**_higher("data_version"), **_higher("checks_version"))
+    apps.get_model("orgs.CatalogueVersion")._default_manager.update(**_higher("version"))
+
+
+def _raise(model: str, key: dict[str, Any], counter: str) -> None:
+    versions = apps.get_model(model)._default_manager
+    if not versions.filter(**key).update(**_higher(counter)):
+        versions.bulk_create([versions.model(**key)], ignore_conflicts=True)
+        versions.filter(**key).update(**_higher(counter))
+
+
+def _higher(counter: str) -> dict[str, Greatest]:
+    """At least the time (microseconds): so a number never comes again with other rows behind it.
+
+    Counting alone would tell the same numbers once more after a backup was restored, or for an organization whose id
+    comes again, while processes and clients remember what these stood for.
+    """
+    return {counter: Greatest(F(counter) + 1, Value(time_ns() // 1000, models.BigIntegerField()))}
 
 
 class VersionedQuerySet(models.QuerySet):
@@ -59,11 +83,12 @@ class VersionedQuerySet(models.QuerySet):
         return written
 
     def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
+        if not _is_told(self.model):
+            return super().bulk_create(objs, *args, **kwargs)
         rows = list(objs)
         with transaction.atomic(using=self.db):
             created = super().bulk_create(rows, *args, **kwargs)
-            if _is_told(self.model):
-                raise_version({row.owner for row in rows})
+            raise_version({row.owner for row in rows})
         return created
 
     def delete(self) -> tuple[int, dict[str, int]]:
@@ -114,7 +139,7 @@ class Versioned(models.Model):
 
 def _is_told(model: type[Any], columns: Collection[str] | None = None) -> bool:
     """Whether a write of these columns (of all, with None) is for a version to count, and nobody else counts it."""
-    return not _raises_itself.get() and (columns is None or not set(columns) <= model.uncounted)
+    return not _raises_rows.get() and (columns is None or not set(columns) <= model.uncounted)
 
 
 def _owners(rows: models.QuerySet[Any]) -> set[str | None]:

@@ -11,8 +11,9 @@ from django.db import IntegrityError, OperationalError, transaction
 from apps.orgs.health import SERVER_ERROR, certificate_status
 from apps.orgs.models import Domain, EdgeFact, EdgeHour, EdgeStatistics
 from apps.orgs.models.facts import PROBE_PERIOD
+from apps.orgs.models.judged import judging_once
 from apps.orgs.overview import STALE_PERIODS
-from apps.orgs.versions import raise_checks_version, raise_data_version
+from apps.orgs.versions import raise_checks_version, raise_data_version, raising_oneself
 from apps.platforms.edge.history import Packed, Statistics, add_check, hour_of, since, statistics
 from apps.platforms.edge.targets import Outcome
 
@@ -61,12 +62,15 @@ def _record(organization_id: str, checks: Sequence[Check]) -> None:
     if not ours:
         return
     facts = [_fact(organization_id, check) for check in ours]
-    _upsert(EdgeFact, facts, ["domain"], FACT_COLUMNS)
-    _add_to_history([check for check in ours if check.outcome.reachable is not None])
-    now, checked_apps = max(check.at for check in ours), sorted({apps[check.outcome.key] for check in ours})
-    _upsert(EdgeStatistics, _statistics(organization_id, checked_apps, now), ["app"], STATISTICS_COLUMNS)
+    checked_apps = sorted({apps[check.outcome.key] for check in ours})
+    is_news = any(_is_news(before.get(fact.pk), fact) for fact in facts)
+    with raising_oneself(but_health=not is_news), judging_once():  # which raises: last, for others wait for that row
+        _upsert(EdgeFact, facts, ["domain"], FACT_COLUMNS)
+        _add_to_history([check for check in ours if check.outcome.reachable is not None])
+        statistics = _statistics(organization_id, checked_apps, max(check.at for check in ours))
+        _upsert(EdgeStatistics, statistics, ["app"], STATISTICS_COLUMNS)
     raise_checks_version(organization_id)
-    if any(_is_news(before.get(fact.pk), fact) for fact in facts):
+    if is_news:
         raise_data_version(organization_id)
 
 

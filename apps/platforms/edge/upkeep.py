@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from apps.orgs.models import EdgeFact, EdgeStatistics, Organization
-from apps.orgs.versions import raise_data_version
+from apps.orgs.versions import raise_data_version, raising_oneself
 from apps.platforms.edge.history import thin
 from apps.platforms.edge.rounds import told_platforms
 
@@ -15,7 +15,7 @@ def tidy(now: datetime) -> None:
     thin(now)
     told = told_platforms()
     for organization_id in list(Organization.objects.order_by("id").values_list("id", flat=True)):
-        with transaction.atomic():
+        with transaction.atomic(), raising_oneself():
             if _delete_unrepeated(organization_id, told):
                 raise_data_version(organization_id)
 

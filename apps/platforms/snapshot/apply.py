@@ -13,7 +13,8 @@ from django.utils import timezone
 from apps.orgs.counts import keep_counts
 from apps.orgs.models import App, Organization, Platform, Project
 from apps.orgs.models.judged import judging_once
-from apps.orgs.versions import raise_data_version, raising_oneself
+from apps.orgs.overview import synced_until
+from apps.orgs.versions import raise_checks_version, raise_data_version, raising_oneself
 from apps.platforms.snapshot import base
 from apps.platforms.snapshot.bounds import Time
 from apps.platforms.snapshot.check import check
@@ -31,6 +32,7 @@ from apps.platforms.snapshot.hiding import (
 from apps.platforms.snapshot.stored import stored_rows
 from apps.web.progress import tell
 
+OF_AGE = ("kind", "last_sync_at", "as_of", "stale_after")
 DETAIL_READ = timedelta(hours=1)  # no more exact than that: only people read it, and each time it is a write
 
 
@@ -52,7 +54,7 @@ def apply(
     (`last_sync_at`) and on its organization (`synced_at`), and by the hour on applications that a deployment system
     told whole (`detail_read_at`). When anything fails no row changes, the platform's `last_sync_status` becomes
     "error" and the error is raised: SnapshotError, TooManyDeletions unless `allow_deletions`, or what the database
-    said. The organization's data version is raised when any row changed.
+    said. The organization's data version is raised when any row changed, or its facts are recent again.
     """
     now = Time().clean(timezone.now())
     try:
@@ -66,7 +68,8 @@ def apply(
             changes = sum(_apply_rows(platform, snapshot, gone, now).values(), Changes())
             platform.as_of, platform.stale_after = age
             _note_success(platform, snapshot.version, now, read_at, confirms=allow_deletions and bool(gone.ids))
-            if changes != Changes() or _told(before) != _told(platform):
+            raise_checks_version(platform.organization_id)  # facts may be as old as the platform's last sync
+            if changes != Changes() or _told(before) != _told(platform) or not _stays_recent(before, platform, now):
                 raise_data_version(platform.organization_id)
             keep_counts(platform.organization_id)
     except Exception:  # recorded, and raised again
@@ -233,6 +236,15 @@ def _note_details(platform: Platform, snapshot: base.Snapshot, builder: Builder,
 def _told(platform: Platform) -> tuple[Any, ...]:
     """What tools tell of a platform besides times."""
     return platform.version, platform.last_sync_status
+
+
+def _stays_recent(before: Platform, after: Platform, now: datetime) -> bool:
+    """Whether facts that are as old as the last good sync were recent up to now, and stay it for no less long."""
+    until, longer = (
+        synced_until({name: getattr(platform, name) for name in OF_AGE}, platform.check_period)
+        for platform in (before, after)
+    )
+    return until == longer or now <= until < longer
 
 
 def _note_success(

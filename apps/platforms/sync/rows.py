@@ -70,9 +70,9 @@ class SyncedRows:
         self.is_whole = len(snapshot.apps) + len(snapshot.app_states) == len(self.state.apps)
         self.runtimes = {runtime.app for runtime in snapshot.runtimes}
         with transaction.atomic():
+            self.changes += _apply_confirmed(self.connection, snapshot, self.read_at)
             if is_all:
                 self.give_age()
-            self.changes += _apply_confirmed(self.connection, snapshot, self.read_at)
             if self.before is None and _waits(self.state, self.stored, reading, self.is_whole):
                 forget_sync(platform)
             confirm()

@@ -74,10 +74,11 @@ def test_a_second_run_writes_only_that_it_ran() -> None:
     with CaptureQueriesContext(connection) as queries:
         assert apply(platform, rich()) == Changes()
     written = writes(queries)
-    assert len(written) == 2
+    assert len(written) == 3
     assert 'UPDATE "orgs_platform"' in written[0]
     assert 'UPDATE "orgs_organization"' in written[1]
     assert "synced_at" in written[1]
+    assert '"checks_version" =' in written[2]
 
 
 def test_the_number_of_queries_does_not_grow_with_the_rows() -> None:

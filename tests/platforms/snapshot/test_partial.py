@@ -145,7 +145,7 @@ def test_that_an_application_was_read_whole_is_noted_by_the_minute(platform: Pla
     with CaptureQueriesContext(connection) as queries:
         apply(platform, rich())
     assert web()["detail_read_at"] == first
-    assert sum("UPDATE" in query["sql"].split()[0] for query in queries) <= 3
+    assert sum("UPDATE" in query["sql"].split()[0] for query in queries) <= 4
     App.objects.update(detail_read_at=timezone.now() - timedelta(hours=2))
     before = web()["detail_read_at"]
     assert apply(platform, only_state()) == Changes()
