@@ -42,25 +42,32 @@ class Rows:
 
     def page(self, after: list[str] | None, limit: int) -> tuple[list[Row], bool]:
         """At most `limit` rows that come after the position `after`, and whether there are more."""
-        query = self.query.order_by(*self.order)
-        if after is not None:
-            query = query.filter(self._after(after))
-        rows = list(query[: limit + 1])
+        rows = self.read(None if after is None else self._values(after), limit + 1)
         has_more = len(rows) > limit
         del rows[limit:]
         if self.finish and rows:
             self.finish(rows)
         return rows, has_more
 
+    def read(self, after: list[Any] | None, limit: int) -> list[Row]:
+        """At most `limit` rows that come after these values of the columns of the order."""
+        return list(self.select(after)[:limit])
+
+    def select(self, after: list[Any] | None) -> QuerySet[Any, Row]:
+        rows = self.query.order_by(*self.order)
+        return rows if after is None else rows.filter(self._after(after))
+
     def position(self, row: Row) -> list[str]:
         """Where `row` stands, as text that `page` takes back."""
         return [value.isoformat() if isinstance(value := row[c], datetime) else value for c in self.columns]
 
-    def _after(self, position: list[str]) -> Q:
-        values = [
-            datetime.fromisoformat(value) if column.endswith("_at") else value
+    def _values(self, position: list[str]) -> list[Any]:
+        return [
+            datetime.fromisoformat(value) if type_of(column) is datetime else value
             for column, value in zip(self.columns, position, strict=True)
         ]
+
+    def _after(self, values: list[Any]) -> Q:
         beyond = "lt" if self.order[0].startswith("-") else "gt"
         # The first column once more by itself: that is the condition an index can start from.
         after, same = Q(**{f"{self.columns[0]}__{beyond}e": values[0]}), Q()
@@ -69,3 +76,8 @@ class Rows:
             later |= same & Q(**{f"{column}__{beyond}": value})
             same &= Q(**{column: value})
         return after & later
+
+
+def type_of(column: str) -> type:
+    """Of a column that rows are ordered by."""
+    return datetime if column.endswith("_at") else str

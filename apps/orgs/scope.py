@@ -24,8 +24,9 @@ from apps.orgs.models import (
     Template,
 )
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.narrowing import equal, existing_project, place_of, rows_in
+from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in
 from apps.orgs.overview import Overview, overview_of, visible_apps
+from apps.orgs.prepared import prepared
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
 from apps.orgs.timetables import Clock, has_health, with_health
@@ -60,17 +61,8 @@ class OrgScope:
         Raises Missing for a project or an environment that is not there.
         """
         place = place_of(self.organization_id, project_id=project_id, environment_id=environment_id)
-        everywhere = App.objects.filter(organization_id=self.organization_id)
-        conditions = [
-            equal(everywhere, column, value, ("sort_key", "id"))
-            for column, value in (("status", status), ("branch", branch))
-            if value is not None
-        ]
         clock = Clock.of(self.organization_id, timezone.now())
-        if health is not None:
-            conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
-        apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
-        return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
+        return _apps(place, clock, status=status, branch=branch, health=health, query=query)
 
     def domains(
         self, *, host: str | None = None, certificate_expires_before: datetime | None = None, **ids: str | None
@@ -97,8 +89,9 @@ class OrgScope:
     ) -> Rows:
         """Deployments, the newest first; `since` is inclusive, `until` exclusive; `commit_sha` is how it begins."""
         place = place_of(self.organization_id, **ids)
+        is_preview = None if target is None else target == "preview"
         return lists.deployments(
-            place, target=target, status=status, commit_sha=commit_sha, branch=branch, since=since, until=until
+            place, is_preview=is_preview, status=status, commit_sha=commit_sha, branch=branch, since=since, until=until
         )
 
     def variable_names(self, *, scope: str | None = None, name: str | None = None, **ids: str | None) -> Rows:
@@ -182,6 +175,22 @@ def scope_by_slug(slug: str) -> OrgScope | None:
 def in_utc(time: datetime | None) -> datetime | None:
     """A time as plain SQL gives it: SQLite knows no zones; ours are UTC."""
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
+
+
+@prepared
+def _apps(
+    place: Place, clock: Clock, *, status: str | None, branch: str | None, health: str | None, query: str
+) -> Rows:
+    everywhere = App.objects.filter(organization_id=place.organization_id)
+    conditions = [
+        equal(everywhere, column, value, ("sort_key", "id"))
+        for column, value in (("status", status), ("branch", branch))
+        if value is not None
+    ]
+    if health is not None:
+        conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
+    apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
+    return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
 
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
