@@ -13,6 +13,7 @@ from apps.oauthmcp.parameters import canonical_resource
 from apps.oauthmcp.script_tokens.format import is_script_token
 from apps.oauthmcp.uses import PRECISION, uses
 from apps.orgs.callers import SCOPES, Caller, Viewer
+from apps.orgs.cursors import fetch
 from apps.orgs.scope import OrgScope, in_utc
 
 # The format of server.new_access_token. Anything else that is no token for scripts either costs no query.
@@ -64,14 +65,5 @@ def _look_up(token: str) -> Any:
     now = timezone.now()
     at = connection.ops.adapt_datetimefield_value  # SQLite keeps times as text
     resource = json.dumps([canonical_resource()])
-    with _cursor() as cursor:
-        cursor.execute(LOOKUP, [at(now - PRECISION), hash_of(token), at(now), resource, at(now)])
-        return cursor.fetchone()
-
-
-def _cursor() -> Any:
-    if connection.vendor == "postgresql":
-        from apps.orgs.postgresql import prepared_cursor  # psycopg is not needed on SQLite
-
-        return prepared_cursor(connection)
-    return connection.cursor()
+    rows = fetch(LOOKUP, [at(now - PRECISION), hash_of(token), at(now), resource, at(now)])
+    return rows[0] if rows else None

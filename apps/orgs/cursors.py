@@ -15,9 +15,12 @@ def prepared_cursor() -> Any:
     return connection.cursor()
 
 
-def fetch(sql: str, parameters: Sequence[Any]) -> Sequence[Sequence[Any]]:
-    """All rows of a statement."""
-    with prepared_cursor() as cursor:
+def fetch(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """All rows of a statement; on PostgreSQL it is planned once for a connection."""
+    database: Any = connection
+    if connection.vendor == "postgresql":
+        found: list[tuple[Any, ...]] = database.fetch(sql, parameters)
+        return found
+    with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        rows: Sequence[Sequence[Any]] = cursor.fetchall()
-    return rows
+        return cursor.fetchall()

@@ -8,7 +8,7 @@ else depends on a value shows in the comparison: a query that the function asks,
 column cleans. Then nothing is kept, and the ORM does what it always does.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from apps.orgs.cursors import fetch
-from apps.orgs.rows import Row, Rows, type_of
+from apps.orgs.rows import Row, Rows, Table, type_of
 
 Adapt = Callable[[Any], Any]
 MAX_SHAPES = 200  # of one function: there are some dozens, unless somebody tries them all
@@ -74,20 +74,18 @@ class Statement:
     names: tuple[str, ...]
     converters: tuple[tuple[int, Adapt], ...]
 
-    def rows(self, values: Sequence[Any], limit: int) -> list[Row]:
+    def rows(self, values: Sequence[Any], limit: int) -> Table:
         parameters = [*self.parameters, limit]
         for at, number, adapt in self.slots:
             parameters[at] = adapt(values[number]) if adapt else values[number]
-        found: Sequence[Sequence[Any]] = fetch(self.sql, parameters)
-        if self.converters:
-            found = [self._converted(row) for row in found]
-        return [dict(zip(self.names, row, strict=True)) for row in found]
+        found = fetch(self.sql, parameters)
+        return Table(self.names, [self._converted(row) for row in found] if self.converters else found)
 
-    def _converted(self, row: Sequence[Any]) -> Sequence[Any]:
+    def _converted(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         converted = list(row)
         for at, convert in self.converters:
             converted[at] = convert(converted[at])
-        return converted
+        return tuple(converted)
 
 
 class Shape:
@@ -98,7 +96,7 @@ class Shape:
         self._build, self._arguments = build, arguments
         self._types = [type(value) for value in values]
         self.template, other = self._rows(0), self._rows(1)
-        if (self.template.order, self.template.finish, self.template.extra) != (other.order, other.finish, other.extra):
+        if _besides_query(self.template) != _besides_query(other):
             raise NotPreparable
         self._statements: dict[bool, Statement | None] = {}
 
@@ -120,7 +118,11 @@ class Shape:
         types = self._types + [type_of(column) for column in self.template.columns] * is_later
         stand_ins = _stand_ins(types, which)
         after = stand_ins[len(self._types) :] if is_later else None
-        return _compile(self._rows(which).select(after), stand_ins)
+        return _compile(self._rows(which).select(after), stand_ins, self.template.names)
+
+
+def _besides_query(rows: Rows) -> tuple[Any, ...]:
+    return rows.order, rows.finish, rows.extra, rows.names
 
 
 class PreparedRows(Rows):
@@ -128,10 +130,10 @@ class PreparedRows(Rows):
 
     def __init__(self, shape: Shape, values: list[Any], build: Callable[[], Rows]) -> None:
         template = shape.template
-        super().__init__(template.query, template.order, template.finish, template.extra)
+        super().__init__(template.query, template.order, template.finish, template.extra, template.names)
         self.shape, self.values, self.build = shape, values, build
 
-    def read(self, after: list[Any] | None, limit: int) -> list[Row]:
+    def read(self, after: list[Any] | None, limit: int) -> Sequence[Row]:
         statement = self.shape.statement(is_later=after is not None)
         if statement is None:
             return self.build().read(after, limit)
@@ -237,7 +239,7 @@ class Compiled(NamedTuple):
     converters: dict[int, Any]
 
 
-def _compile(rows: QuerySet[Any, Row], values: Sequence[Any]) -> Compiled:
+def _compile(rows: QuerySet[Any, Row], values: Sequence[Any], names: Mapping[str, str]) -> Compiled:
     compiler = rows.query.get_compiler(connection=connection)
     try:
         sql, parameters = compiler.as_sql()
@@ -247,7 +249,7 @@ def _compile(rows: QuerySet[Any, Row], values: Sequence[Any]) -> Compiled:
         sql,
         parameters,
         tuple(slot for at, parameter in enumerate(parameters) if (slot := _slot(at, parameter, values))),
-        tuple(rows.query.selected or ()),
+        tuple(names.get(name, name) for name in rows.query.selected or ()),
         compiler.get_converters([column[0] for column in compiler.select[: compiler.col_count]]),
     )
 

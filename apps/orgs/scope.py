@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from apps.orgs import lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
+from apps.orgs.cursors import fetch
 from apps.orgs.models import (
     App,
     Environment,
@@ -27,7 +27,7 @@ from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import Missing, Row, Rows
+from apps.orgs.rows import Missing, Row, Rows, TimeText
 from apps.orgs.text import fold
 from apps.orgs.timetables import Clock, has_health, with_health
 
@@ -162,13 +162,11 @@ class OrgScope:
 
 def scope_by_slug(slug: str) -> OrgScope | None:
     """The organization with this slug, or None. One query."""
-    with connection.cursor() as cursor:
-        # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
-        cursor.execute("SELECT id, synced_at FROM orgs_organization WHERE slug = %s", [slug])
-        row = cursor.fetchone()
-    if row is None:
+    # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
+    rows = fetch("SELECT id, synced_at FROM orgs_organization WHERE slug = %s", [slug])
+    if not rows:
         return None
-    id, synced_at = row
+    id, synced_at = rows[0]
     return OrgScope(id, in_utc(synced_at))
 
 
@@ -190,7 +188,7 @@ def _apps(
     if health is not None:
         conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
     apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
-    return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
+    return Rows(apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES)
 
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
@@ -198,12 +196,6 @@ def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     if WORD_SEPARATOR in query:
         return rows.none()
     return rows.filter(search_key__contains=fold(query)) if query else rows
-
-
-def _name_joined(apps: list[Row]) -> None:
-    """Joined columns get the contract's words here, so that no tool names a join. An alias in SQL costs more."""
-    for app in apps:
-        app["project_name"], app["environment_name"] = app["project__name"], app["environment__name"]
 
 
 def _split_tags(templates: list[Row]) -> None:
@@ -217,9 +209,14 @@ UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
-    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key", "health",
-    "health_reason",
+    "connection_id", "primary_url", "dashboard_url", "sort_key", "health", "health_reason",
 )  # fmt: skip
+APP_TIMES = {"last_deployed": TimeText("last_deployed_at"), "created": TimeText("created_at")}
+# Joined columns get the contract's words, so that no tool names a join. An annotation must not be called like a column.
+APP_NAMES = {
+    "project__name": "project_name", "environment__name": "environment_name", "last_deployed": "last_deployed_at",
+    "created": "created_at",
+}  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (
     "id", "name", "scope", "project_id", "environment_id", "provider", "updated_at", "sort_key",

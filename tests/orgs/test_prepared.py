@@ -14,6 +14,7 @@ from apps.orgs.prepared import PreparedRows, prepared
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
+from apps.web.render import encode
 from tests.examples import examples
 from tests.factories import START, Fill
 from tests.orgs.test_lists import FILTERS, MODELS, STATUSES, chosen, ids, walk
@@ -30,6 +31,17 @@ def is_prepared(rows: Rows, *, is_later: bool = False) -> bool:
 
 def is_prepared_throughout(rows: Rows) -> bool:
     return is_prepared(rows) and is_prepared(rows, is_later=True)
+
+
+MICROSECONDS = [0, 1, 999, 1_000, 500_000, 999_000, 999_499, 999_500, 999_999]
+TIMES = [START.replace(year=year, microsecond=part) for year in (1, 999, 1969, 2026, 9999) for part in MICROSECONDS]
+
+
+def test_a_time_is_written_by_the_database_as_answers_have_it(acme: Fill) -> None:
+    for time in TIMES:
+        App.objects.filter(pk=acme.app.pk).update(created_at=time, last_deployed_at=None)
+        row = OrgScope(acme.organization.id, None).apps().page(None, 1)[0][0]
+        assert encode([row["created_at"], row["last_deployed_at"]]) == encode([time, None])
 
 
 @pytest.mark.parametrize("kind", MODELS)
