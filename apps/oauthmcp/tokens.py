@@ -13,7 +13,7 @@ from apps.oauthmcp.parameters import canonical_resource
 from apps.oauthmcp.script_tokens.format import is_script_token
 from apps.oauthmcp.uses import PRECISION, uses
 from apps.orgs.callers import SCOPES, Caller, Viewer
-from apps.orgs.cursors import prepared_cursor
+from apps.orgs.cursors import fetch
 from apps.orgs.scope import scope_of
 from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS
 
@@ -66,6 +66,5 @@ def _look_up(token: str) -> Any:
     now = timezone.now()
     at = connection.ops.adapt_datetimefield_value  # SQLite keeps times as text
     resource = json.dumps([canonical_resource()])
-    with prepared_cursor() as cursor:
-        cursor.execute(LOOKUP, [at(now - PRECISION), hash_of(token), at(now), resource, at(now)])
-        return cursor.fetchone()
+    rows = fetch(LOOKUP, [at(now - PRECISION), hash_of(token), at(now), resource, at(now)])
+    return rows[0] if rows else None

@@ -1,14 +1,17 @@
-"""Cursors for the few statements that begin or end every call."""
+"""Statements whose SQL is written already, such as those that every call begins and ends with."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection
 
 
-def prepared_cursor() -> Any:
-    """A cursor on Django's connection; on PostgreSQL one whose statements are planned once for a connection."""
+def fetch(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """All rows of a statement; on PostgreSQL it is planned once for a connection."""
+    database: Any = connection
     if connection.vendor == "postgresql":
-        from apps.orgs import postgresql  # psycopg is not needed on SQLite
-
-        return postgresql.prepared_cursor(connection)
-    return connection.cursor()
+        found: list[tuple[Any, ...]] = database.fetch(sql, parameters)
+        return found
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()

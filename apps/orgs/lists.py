@@ -21,12 +21,14 @@ from apps.orgs.narrowing import (
     rows_in,
 )
 from apps.orgs.overview import visible_apps
+from apps.orgs.prepared import prepared
 from apps.orgs.rows import Row, Rows
 from apps.orgs.text import fold
 
 NEWEST_FIRST = ("-created_at", "-id")
 
 
+@prepared
 def domains(place: Place, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
     """Domains by host, then path, with what the last outside look saw of their certificate and DNS."""
     rows, conditions = Domain.objects.all(), []
@@ -49,6 +51,7 @@ def domains(place: Place, *, host: str | None, certificate_expires_before: datet
     )
 
 
+@prepared
 def previews(place: Place, *, pull_request_number: int | None, status: str | None) -> Rows:
     """Previews, the newest first, each with the id of its last deployment."""
     everywhere = Preview.objects.filter(organization_id=place.organization_id)
@@ -67,10 +70,11 @@ def previews(place: Place, *, pull_request_number: int | None, status: str | Non
     )
 
 
+@prepared
 def deployments(
     place: Place,
     *,
-    target: str | None,
+    is_preview: bool | None,
     status: str | None,
     commit_sha: str | None,
     branch: str | None,
@@ -91,8 +95,8 @@ def deployments(
         conditions.append(equal(everywhere, "branch", branch, NEWEST_FIRST))
     if status is not None:
         conditions.append(equal(everywhere, "status", status, NEWEST_FIRST, ORGANIZATION, APPLICATION))
-    if target is not None:
-        conditions.append(_target(everywhere, is_preview=target == "preview"))
+    if is_preview is not None:
+        conditions.append(_target(everywhere, is_preview=is_preview))
     return Rows(
         rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS),
         order=NEWEST_FIRST,

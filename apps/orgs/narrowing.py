@@ -6,6 +6,7 @@ A page is read in one of two ways, and both walk an index whatever the number of
 """
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from django.db.models import CharField, F, Q, QuerySet, Value
@@ -16,8 +17,18 @@ from apps.orgs.models import App, Environment, Preview, Project
 from apps.orgs.overview import visible_apps, without_hidden
 from apps.orgs.rows import Missing, Row
 
-ORGANIZATION, PROJECT, ENVIRONMENT = "organization_id", "within_project_id", "within_environment_id"
-APPLICATION, PREVIEW = "app_id", "preview_id"
+
+class Column(StrEnum):
+    """Those that say where a row is."""
+
+    ORGANIZATION = "organization_id"
+    PROJECT = "within_project_id"
+    ENVIRONMENT = "within_environment_id"
+    APPLICATION = "app_id"
+    PREVIEW = "preview_id"
+
+
+ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION, PREVIEW = Column
 FEW = 500  # rows that are read one by one and sorted; where a condition finds more, a walk meets them soon
 
 
@@ -29,7 +40,7 @@ class Place:
     """
 
     organization_id: str
-    column: str
+    column: Column
     id: str
     app: Row | None = None
     is_nowhere: bool = False
@@ -76,7 +87,7 @@ def place_of(
     A query for each id that is given. Raises Missing for the first that names nothing; a preview that is not of the
     application names nothing either.
     """
-    column, id = ORGANIZATION, organization_id
+    column, id = Column.ORGANIZATION, organization_id
     parents: Row = {}
     app = None
     if application_id is not None:

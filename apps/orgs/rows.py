@@ -1,10 +1,10 @@
 """Rows: a query that can be read a page at a time, by keyset and never by offset."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, overload
 
-from django.db.models import BooleanField, DateTimeField, Func, QuerySet, Value
+from django.db.models import BooleanField, CharField, DateTimeField, Func, QuerySet, Value
 
 Row = dict[str, Any]
 
@@ -20,11 +20,55 @@ class Missing(LookupError):
         self.kind = kind
 
 
+class Table(Sequence[Row]):
+    """Rows of the same columns: each becomes a dict where it is looked at by itself."""
+
+    def __init__(self, names: tuple[str, ...], tuples: Sequence[tuple[Any, ...]]) -> None:
+        self.names, self.tuples = names, tuples
+
+    def __len__(self) -> int:
+        return len(self.tuples)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # like a list
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Table": ...
+    def __getitem__(self, at: int | slice) -> "Row | Table":
+        found = self.tuples[at]
+        return Table(self.names, found) if isinstance(at, slice) else dict(zip(self.names, found, strict=True))
+
+
+class TimeText(Func):
+    """A time as answers have it, 2026-01-31T12:00:00.000Z: a database writes it much faster than Python does.
+
+    For columns that are only shown. What is ordered by, or worked with, keeps its microseconds.
+    """
+
+    output_field = CharField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = (
+            "substr(%(expressions)s, 1, 10) || 'T' || substr(%(expressions)s, 12, 8) || '.' ||"
+            " substr(substr(%(expressions)s, 21) || '000', 1, 3) || 'Z'"
+        )
+        return super().as_sql(compiler, connection, template=template, **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = 'to_char(%(expressions)s, \'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\')'  # the session's zone is UTC
+        return super().as_sql(compiler, connection, template=template, **context)
+
+
 class Rows:
     """Rows as dicts in a total order.
 
     `order` names columns of the row, all ascending or all with a leading minus, and ends with an id. `finish` adds
-    to a page of rows what one more query brings. `extra` is what the answer carries beside the rows.
+    to a page of rows what one more query brings. `extra` is what the answer carries beside the rows. `names` are what
+    columns of the query are called in rows, where that is not the same.
     """
 
     def __init__(
@@ -33,36 +77,56 @@ class Rows:
         order: tuple[str, ...],
         finish: Callable[[list[Row]], None] | None = None,
         extra: Row | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         self.query = query
         self.order = order
         self.finish = finish
         self.extra = extra or {}
+        self.names = names or {}
         self.columns = tuple(column.removeprefix("-") for column in order)
 
-    def page(self, after: list[str] | None, limit: int) -> tuple[list[Row], bool]:
+    def page(self, after: list[str] | None, limit: int) -> tuple[Sequence[Row], bool]:
         """At most `limit` rows that come after the position `after`, and whether there are more."""
-        query = self.query.order_by(*self.order)
-        if after is not None:
-            query = query.filter(self._after(after))
-        rows = list(query[: limit + 1])
-        has_more = len(rows) > limit
-        del rows[limit:]
-        if self.finish and rows:
-            self.finish(rows)
-        return rows, has_more
+        rows = self.read(None if after is None else self._values(after), limit + 1)
+        page = rows[:limit]
+        if self.finish:
+            page = list(page)
+            if page:
+                self.finish(page)
+        return page, len(rows) > limit
+
+    def read(self, after: list[Any] | None, limit: int) -> Sequence[Row]:
+        """At most `limit` rows that come after these values of the columns of the order."""
+        rows, names = self.select(after)[:limit], self.names
+        return [{names.get(name, name): value for name, value in row.items()} for row in rows] if names else list(rows)
+
+    def select(self, after: list[Any] | None) -> QuerySet[Any, Row]:
+        rows = self.query.order_by(*self.order)
+        return rows if after is None else rows.filter(self._after(after))
 
     def position(self, row: Row) -> list[str]:
         """Where `row` stands, as text that `page` takes back."""
         return [value.isoformat() if isinstance(value := row[c], datetime) else value for c in self.columns]
 
-    def _after(self, position: list[str]) -> Func:
-        """Rows compared as wholes: every index of an order starts right there, however many rows share its columns."""
-        values = [
-            Value(datetime.fromisoformat(value), DateTimeField()) if column.endswith("_at") else Value(value)
+    def _values(self, position: list[str]) -> list[Any]:
+        return [
+            datetime.fromisoformat(value) if type_of(column) is datetime else value
             for column, value in zip(self.columns, position, strict=True)
         ]
+
+    def _after(self, values: list[Any]) -> Func:
+        """Rows compared as wholes: every index of an order starts right there, however many rows share its columns."""
+        typed = [
+            Value(value, DateTimeField()) if type_of(column) is datetime else Value(value)
+            for column, value in zip(self.columns, values, strict=True)
+        ]
         beyond = " < " if self.order[0].startswith("-") else " > "
-        compared = (Func(*row, function="") for row in (self.columns, values))
+        compared = (Func(*row, function="") for row in (self.columns, typed))
         # Not Django's own comparison of tuples, which is none on SQLite.
         return Func(*compared, template="%(expressions)s", arg_joiner=beyond, output_field=BooleanField())
+
+
+def type_of(column: str) -> type:
+    """Of a column that rows are ordered by."""
+    return datetime if column.endswith("_at") else str

@@ -15,7 +15,7 @@ from apps.orgs import lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
 from apps.orgs.counts import apps_of_projects
-from apps.orgs.cursors import prepared_cursor
+from apps.orgs.cursors import fetch
 from apps.orgs.models import (
     App,
     Environment,
@@ -25,9 +25,10 @@ from apps.orgs.models import (
     Template,
 )
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.narrowing import equal, existing_project, place_of, rows_in
+from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in
 from apps.orgs.overview import Overview, overview_of, visible_apps
-from apps.orgs.rows import Missing, Row, Rows
+from apps.orgs.prepared import prepared
+from apps.orgs.rows import Missing, Row, Rows, TimeText
 from apps.orgs.text import fold
 from apps.orgs.timetables import Clock, has_health, with_health
 from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS, Reading, Versions
@@ -67,17 +68,8 @@ class OrgScope:
         Raises Missing for a project or an environment that is not there.
         """
         place = place_of(self.organization_id, project_id=project_id, environment_id=environment_id)
-        everywhere = App.objects.filter(organization_id=self.organization_id)
-        conditions = [
-            equal(everywhere, column, value, ("sort_key", "id"))
-            for column, value in (("status", status), ("branch", branch))
-            if value is not None
-        ]
         clock = Clock.of(self.organization_id, timezone.now())
-        if health is not None:
-            conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
-        apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
-        return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
+        return _apps(place, clock, status=status, branch=branch, health=health, query=query)
 
     def domains(
         self, *, host: str | None = None, certificate_expires_before: datetime | None = None, **ids: str | None
@@ -104,8 +96,9 @@ class OrgScope:
     ) -> Rows:
         """Deployments, the newest first; `since` is inclusive, `until` exclusive; `commit_sha` is how it begins."""
         place = place_of(self.organization_id, **ids)
+        is_preview = None if target is None else target == "preview"
         return lists.deployments(
-            place, target=target, status=status, commit_sha=commit_sha, branch=branch, since=since, until=until
+            place, is_preview=is_preview, status=status, commit_sha=commit_sha, branch=branch, since=since, until=until
         )
 
     def variable_names(self, *, scope: str | None = None, name: str | None = None, **ids: str | None) -> Rows:
@@ -171,10 +164,8 @@ class OrgScope:
 
 def scope_by_slug(slug: str) -> OrgScope | None:
     """The organization with this slug, or None. One query."""
-    with prepared_cursor() as cursor:
-        cursor.execute(BY_SLUG, [slug])
-        row = cursor.fetchone()
-    return scope_of(*row) if row else None
+    rows = fetch(BY_SLUG, [slug])
+    return scope_of(*rows[0]) if rows else None
 
 
 def scope_of(organization_id: str, synced_at: datetime | None, *versions: int | None) -> OrgScope:
@@ -187,17 +178,27 @@ def in_utc(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
+@prepared
+def _apps(
+    place: Place, clock: Clock, *, status: str | None, branch: str | None, health: str | None, query: str
+) -> Rows:
+    everywhere = App.objects.filter(organization_id=place.organization_id)
+    conditions = [
+        equal(everywhere, column, value, ("sort_key", "id"))
+        for column, value in (("status", status), ("branch", branch))
+        if value is not None
+    ]
+    if health is not None:
+        conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
+    apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
+    return Rows(apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES)
+
+
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
     if WORD_SEPARATOR in query:
         return rows.none()
     return rows.filter(search_key__contains=fold(query)) if query else rows
-
-
-def _name_joined(apps: list[Row]) -> None:
-    """Joined columns get the contract's words here, so that no tool names a join. An alias in SQL costs more."""
-    for app in apps:
-        app["project_name"], app["environment_name"] = app["project__name"], app["environment__name"]
 
 
 def _split_tags(templates: list[Row]) -> None:
@@ -213,9 +214,14 @@ UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
-    "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key", "health",
-    "health_reason",
+    "connection_id", "primary_url", "dashboard_url", "sort_key", "health", "health_reason",
 )  # fmt: skip
+APP_TIMES = {"last_deployed": TimeText("last_deployed_at"), "created": TimeText("created_at")}
+# Joined columns get the contract's words, so that no tool names a join. An annotation must not be called like a column.
+APP_NAMES = {
+    "project__name": "project_name", "environment__name": "environment_name", "last_deployed": "last_deployed_at",
+    "created": "created_at",
+}  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (
     "id", "name", "scope", "project_id", "environment_id", "provider", "updated_at", "sort_key",

@@ -4,7 +4,7 @@ It is a function of the stored facts alone, never of when it was worked out: wri
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
@@ -20,7 +20,8 @@ from apps.orgs.models import App, HealthTimetable, Platform
 from apps.orgs.models.versioned import raise_for_health
 from apps.orgs.narrowing import Condition
 from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
-from apps.orgs.rows import Row
+from apps.orgs.prepared import prepared
+from apps.orgs.rows import Row, Rows
 
 STEPS = (1, 2, 3, 4)
 BATCH = 500
@@ -40,6 +41,8 @@ EDGE_COLUMNS = tuple(
 STEP_COLUMNS = tuple(f"{name}_{step}" for step in STEPS for name in ("level", "reason", "until"))
 COLUMNS = ("organization_id", "platform_id", "period", *STEP_COLUMNS)
 TOLD_COLUMNS = tuple(name for name in COLUMNS if not name.startswith("until_"))
+PLATFORM_COLUMNS = ("id", "kind", "last_sync_at", "as_of", "stale_after")
+MANY = 1_000_000  # more platforms than an organization can have
 
 
 # Facts as they are stored
@@ -176,34 +179,70 @@ def on_facts_changed(sender: object, *, app_ids: set[str], **_: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class PlatformThen:
+    """Which timetables hold of those that are as old as this platform's last good sync.
+
+    Those for a recent sync, or those for one that is not. With None, where `is_recent` is of each timetable: the former
+    where its own period is at least `period`.
+    """
+
+    id: int
+    is_recent: bool | None
+    period: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Clock:
     """A moment in an organization: which timetables hold then. One query makes it, however many applications."""
 
     organization_id: str
     now: datetime
-    holding: Q
-    kinds: tuple[str, ...]
+    platforms: tuple[PlatformThen, ...]
 
     @classmethod
     def of(cls, organization_id: str, now: datetime) -> "Clock":
-        holding, kinds = _holding_in([organization_id], now)
-        return cls(organization_id, now, holding, tuple(sorted(kinds)))
+        rows = _platforms(organization_id).read(None, MANY)
+        return cls(organization_id, now, tuple(_then(platform, now) for platform in rows))
+
+    @property
+    def holding(self) -> Q:
+        return _holding(self.platforms)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        kinds = {Holds.ALWAYS.value}
+        for platform in self.platforms:
+            kinds |= {Holds.SYNCED.value} if platform.is_recent is not False else set()
+            kinds |= {Holds.UNSYNCED.value} if platform.is_recent is not True else set()
+        return tuple(sorted(kinds))
 
 
-def _holding_in(organization_ids: Collection[str], now: datetime) -> tuple[Q, set[str]]:
-    """Which timetables hold, of all these organizations, and which kinds of them. One query."""
-    platforms = Platform.objects.filter(organization_id__in=organization_ids).order_by("pk")
-    holding, kinds = Q(holds=Holds.ALWAYS), {Holds.ALWAYS.value}
-    for platform in platforms.values("pk", "kind", "last_sync_at", "as_of", "stale_after"):
-        synced, unsynced = _holding(platform, now)
-        of_it = Q(platform_id=platform["pk"])
-        if synced is not None:
-            holding |= of_it & Q(holds=Holds.SYNCED) & synced
-            kinds.add(Holds.SYNCED.value)
-        if unsynced is not None:
-            holding |= of_it & Q(holds=Holds.UNSYNCED) & unsynced
-            kinds.add(Holds.UNSYNCED.value)
-    return holding, kinds
+@prepared
+def _platforms(organization_id: str) -> Rows:
+    platforms = Platform.objects.filter(organization_id=organization_id)
+    return Rows(platforms.values(*PLATFORM_COLUMNS), order=("id",))
+
+
+def _holding(platforms: Iterable[PlatformThen]) -> Q:
+    holding = Q(holds=Holds.ALWAYS)
+    for platform in platforms:
+        of_it = Q(platform_id=platform.id)
+        period = platform.period
+        if platform.is_recent is not False:
+            holding |= of_it & Q(holds=Holds.SYNCED) & (Q() if period is None else Q(period__gte=period))
+        if platform.is_recent is not True:
+            holding |= of_it & Q(holds=Holds.UNSYNCED) & (Q() if period is None else Q(period__lt=period))
+    return holding
+
+
+def _then(platform: Mapping[str, Any], now: datetime) -> PlatformThen:
+    if platform["kind"] == Platform.Kind.MANIFEST:
+        return PlatformThen(platform["id"], now <= synced_until(platform, None))
+    if platform["last_sync_at"] is None:
+        return PlatformThen(platform["id"], False)
+    microseconds = (now - platform["last_sync_at"]) // TICK
+    period = max(0, ceil(microseconds / (STALE_PERIODS * 1_000_000)))  # the least that is recent still
+    return PlatformThen(platform["id"], None, period)
 
 
 def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[str, dict[str, int]]:
@@ -213,7 +252,8 @@ def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[st
     """
     apps_there = App.objects.filter(organization_id__in=organization_ids, hidden_at__isnull=True).order_by()
     numbers = apps_there.values_list("organization_id").annotate(Count("id"))
-    holding, _kinds = _holding_in(organization_ids, now)
+    platforms = Platform.objects.filter(organization_id__in=organization_ids).order_by("pk").values(*PLATFORM_COLUMNS)
+    holding = _holding(_then(platform, now) for platform in platforms)
     timetables = HealthTimetable.objects.filter(holding, organization_id__in=organization_ids, app__hidden_at=None)
     counted = timetables.values("organization_id", health=_now(now, "level", "")).annotate(number=Count("app_id"))
     counts: dict[str, dict[str, int]] = {id: dict.fromkeys(HealthTimetable.Level.values, 0) for id in organization_ids}
@@ -222,17 +262,6 @@ def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[st
     for id, number in numbers:
         counts[id][HealthTimetable.Level.UNKNOWN] += max(0, number - sum(counts[id].values()))
     return counts
-
-
-def _holding(platform: Mapping[str, Any], now: datetime) -> tuple[Q | None, Q | None]:
-    """Which of its timetables hold of those for a recent sync and of those for one that is not; None: none at all."""
-    if platform["kind"] == Platform.Kind.MANIFEST:
-        return (Q(), None) if now <= synced_until(platform, None) else (None, Q())
-    if platform["last_sync_at"] is None:
-        return None, Q()
-    microseconds = (now - platform["last_sync_at"]) // TICK
-    period = max(0, ceil(microseconds / (STALE_PERIODS * 1_000_000)))  # the least that is recent still
-    return Q(period__gte=period), Q(period__lt=period)
 
 
 def with_health(rows: QuerySet[Any], clock: Clock) -> QuerySet[Any]:

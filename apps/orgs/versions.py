@@ -6,7 +6,7 @@ but for facts. The installation's own catalogue has a version of its own, which 
 
 from dataclasses import dataclass
 
-from apps.orgs.cursors import prepared_cursor
+from apps.orgs.cursors import fetch
 from apps.orgs.models.versioned import raise_every_version, raise_version, raising_oneself
 
 __all__ = [
@@ -65,10 +65,8 @@ class Reading:
 
 def versions_now(organization_id: str) -> Versions | None:
     """None where there is no such organization (any more). One query."""
-    with prepared_cursor() as cursor:
-        cursor.execute(NOW, [organization_id])
-        row = cursor.fetchone()
-    return Versions.of(*row) if row else None
+    rows = fetch(NOW, [organization_id])
+    return Versions.of(*rows[0]) if rows else None
 
 
 def raise_data_version(organization_id: str | None) -> None:

@@ -3,7 +3,7 @@
 import base64
 import binascii
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -36,7 +36,7 @@ class Pageable(Protocol):
 
     extra: Row
 
-    def page(self, after: list[Any] | None, limit: int) -> tuple[list[Row], bool]: ...
+    def page(self, after: list[Any] | None, limit: int) -> tuple[Sequence[Row], bool]: ...
 
     def position(self, row: Row) -> list[Any]: ...
 
@@ -57,7 +57,7 @@ class Page:
     def of(self, rows: Pageable) -> Row:
         """The answer of a list tool: items, nextCursor, syncedAt, and the rows' extra."""
         found, has_more = rows.page(self.position(), self.limit)
-        items, encoded = fit([self.item.render(row) for row in found])
+        items, encoded = fit(self.item.render_all(found))
         last = found[len(items) - 1] if has_more or len(items) < len(found) else None
         next_cursor = self.sign(rows.position(last)) if last else None
         return {"items": encoded, "nextCursor": next_cursor, "syncedAt": self.synced_at, **rows.extra}

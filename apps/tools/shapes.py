@@ -1,13 +1,14 @@
 """Shapes: what goes in and what comes out, declared once for the doors, for openapi.json and for MCP."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from rest_framework import serializers
 
-from apps.orgs.rows import Row
+from apps.orgs.rows import Row, Table
 
 WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])")
 
@@ -40,6 +41,14 @@ class Shape(CamelCased):
         """A row of columns as JSON names and values."""
         return _renderer(cls)(row)
 
+    @classmethod
+    def render_all(cls, rows: Sequence[Row]) -> list[Row]:
+        if isinstance(rows, Table):
+            render = _renderer(cls, rows.names)
+            return [render(row) for row in rows.tuples]
+        render = _renderer(cls)
+        return [render(row) for row in rows]
+
 
 class ToolInput(CamelCased):
     """The shape of an input: unknown keys are refused."""
@@ -62,33 +71,36 @@ class ToolInput(CamelCased):
 
 
 @cache
-def _renderer(shape: type[Shape]) -> Callable[[Row], Row]:
-    """Reads the declared fields once; what is left for each row is one loop over plain tuples."""
-    plain: list[tuple[str, str]] = []
-    nested: list[tuple[str, str, Callable[[Any], Any]]] = []
-    for name, field in shape().fields.items():
-        source = field.source or name
-        if isinstance(field, Shape):
-            nested.append((name, source, _renderer(type(field))))
+def _renderer(shape: type[Shape], names: tuple[str, ...] | None = None) -> Callable[[Any], Row]:
+    """Reads the declared fields once; what is left for each row are a few calls. With `names` rows are tuples."""
+    fields = {name: (field, field.source or name) for name, field in shape().fields.items()}
+    first = next(source for _, source in fields.values() if source != "*")
+    keys: list[Any] = [first if source == "*" else source for _, source in fields.values()]  # "*": replaced below
+    pick = _picker(keys if names is None else [names.index(key) for key in keys])
+    of_row: list[tuple[str, Callable[[Any], Any]]] = []
+    of_value: list[tuple[str, Callable[[Any], Any]]] = []
+    for name, (field, source) in fields.items():
+        if isinstance(field, Shape) and source == "*":
+            of_row.append((name, _renderer(type(field), names)))
+        elif isinstance(field, Shape):
+            of_value.append((name, _renderer(type(field))))
         elif isinstance(field, serializers.ListSerializer) and isinstance(field.child, Shape):
-            nested.append((name, source, _each(_renderer(type(field.child)))))
-        else:
-            plain.append((name, source))
-    if not nested:
-        return lambda row: {name: row[source] for name, source in plain}
-    order = list(shape().fields)
+            of_value.append((name, type(field.child).render_all))
 
-    def render(row: Row) -> Row:
-        result = dict.fromkeys(order)
-        for name, source in plain:
-            result[name] = row[source]
-        for name, source, inner in nested:
-            value = row if source == "*" else row[source]
-            result[name] = None if value is None else inner(value)
+    def render(row: Any) -> Row:
+        result = dict(zip(fields, pick(row), strict=True))
+        for name, inner in of_row:
+            result[name] = inner(row)
+        for name, inner in of_value:
+            if result[name] is not None:
+                result[name] = inner(result[name])
         return result
 
     return render
 
 
-def _each(render: Callable[[Row], Row]) -> Callable[[list[Row]], list[Row]]:
-    return lambda rows: [render(row) for row in rows]
+def _picker(keys: list[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(keys) == 1:
+        return lambda row: (row[keys[0]],)
+    picker: Callable[[Any], tuple[Any, ...]] = itemgetter(*keys)
+    return picker

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.backends.utils import CursorWrapper
 from psycopg import Cursor
 from psycopg.abc import Buffer
 from psycopg.types.datetime import TimestamptzLoader
@@ -30,16 +29,6 @@ class PreparedCursor(Cursor[Any]):
 
     def execute(self, query: Any, params: Any = None, **kwargs: Any) -> "PreparedCursor":
         return super().execute(query, params, **{"prepare": True} | kwargs)
-
-
-def prepared_cursor(connection: Any) -> CursorWrapper:
-    """A cursor on Django's own connection: in its transaction, and with its errors."""
-    if connection.queries_logged:
-        return connection.cursor()  # it can tell what it sent; ours cannot
-    connection.close_if_health_check_failed()
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        return connection.make_cursor(PreparedCursor(connection.connection))
 
 
 def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:

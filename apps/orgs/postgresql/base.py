@@ -4,8 +4,10 @@
 timeouts do not help where the server itself stands still, nor does TCP over a Unix socket or where the kernel goes on.
 """
 
+import select
 import threading
 import time
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +15,10 @@ import psycopg
 from django.db.backends.postgresql import base, schema
 from psycopg.errors import ConnectionTimeout
 
+from apps.orgs.postgresql import PreparedCursor
+
 HEALTH_CHECK = 1.0  # seconds: the statement before a request's first, which a server that is well answers at once
+TRUST = 1.0  # seconds since the last answer in which there is no such statement
 RETRY_EVERY = 2.0  # seconds between attempts to reach a server that did not answer; no less than connect_timeout
 
 
@@ -28,6 +33,8 @@ class BoundedConnection(psycopg.Connection[Any]):
         except psycopg.OperationalError:
             if self.pgconn.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
                 self.close()  # an answer that comes later would be taken for the next statement's
+                if self.answer_timeout != HEALTH_CHECK:
+                    _silence.begin()  # the server's own timeout is shorter: it says nothing at all
             raise
 
 
@@ -71,6 +78,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = SchemaEditor
     Database = SimpleNamespace(**vars(psycopg) | {"connect": BoundedConnection.connect})  # type: ignore[assignment]
     answer_timeout: float | None = None
+    answered_at = 0.0
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
@@ -98,3 +106,40 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().is_usable()
         finally:
             connection.answer_timeout = self.answer_timeout
+
+    def close_if_health_check_failed(self) -> None:
+        """Of a connection that was just used only the socket is looked at: it tells of a server that has ended."""
+        is_trusted = self.connection is not None and time.monotonic() - self.answered_at < TRUST
+        if not is_trusted or _has_news(self.connection):
+            super().close_if_health_check_failed()
+
+    def fetch(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """All rows of a statement that is planned once for a connection, on the one cursor that is there for these."""
+        if self.queries_logged or self.execute_wrappers:  # they hear of Django's own cursors only
+            with self.cursor() as cursor:
+                cursor.execute(sql, parameters)
+                rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        self.validate_no_broken_transaction()
+        with self.wrap_database_errors:
+            rows = self._reader().execute(sql, parameters).fetchall()
+        self.answered_at = time.monotonic()
+        return rows
+
+    def _reader(self) -> PreparedCursor:
+        reader: PreparedCursor | None = getattr(self.connection, "reader", None)
+        if reader is None:
+            reader = self.connection.reader = PreparedCursor(self.connection)
+        return reader
+
+
+def _has_news(connection: Any) -> bool:
+    """Whether the server has said something that nobody asked for: mostly that it ends."""
+    poll = select.poll()
+    try:
+        poll.register(connection.fileno(), select.POLLIN)
+    except psycopg.OperationalError:  # closed
+        return True
+    return bool(poll.poll(0))
