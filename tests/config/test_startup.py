@@ -1,18 +1,14 @@
 """Bad settings stop start-up with one sentence that names the variable, whatever starts it."""
 
-import os
 import runpy
 import shutil
 from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-from django.test import override_settings
 
 from apps.orgs.models import Organization, User
-from config.checks import database_rules, settings_rules
-from tests.config.cases import BAD, E2E, GOOD, given
+from tests.config.cases import BAD, E2E, GOOD, given, refusals
 from tests.config.server import (
     BASE_DIR,
     GUNICORN,
@@ -31,22 +27,6 @@ CHECK = ("manage.py", "check", "--database", "default")
 IMPORT = ("-c", "import config.wsgi")
 
 IDS = [name for name, _, _ in BAD]
-
-
-def refusals(env: dict[str, str]) -> list[str]:
-    """What the settings would say to whoever starts with this environment, and the rules about them and about rows."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in os.environ:
-            patch.delenv(name)
-        for name, value in env.items():
-            patch.setenv(name, value)
-        try:
-            read = runpy.run_path(str(BASE_DIR / "config/settings.py"))
-        except ImproperlyConfigured as error:
-            return [str(error)]
-    names = [name for name in read if name.isupper() and name != "DATABASES"]
-    with override_settings(**{name: read[name] for name in names if getattr(settings, name, None) != read[name]}):
-        return [problem.msg for problem in (*settings_rules(), *database_rules(databases=["default"]))]
 
 
 def check_words(sentence: str, variable: str) -> None:
