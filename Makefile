@@ -25,7 +25,7 @@ demo-platform: ## The same, and beside it a fake Dokploy that keeps changing, co
 	@bin/run demo_platform.py
 
 test: packages npm-packages ## Run all tests on SQLite, and beside them those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
-	@bin/side-by-side '$(POSTGRESQL) $(PYTEST) -p no:schemathesis $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
+	@TMPDIR="$$(bin/temporary-folder)" bin/side-by-side '$(POSTGRESQL) $(PYTEST) -p no:schemathesis $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
 
 test-fast: environment ## Run what needs neither PostgreSQL nor other programs: for the inner loop, under a minute
 	$(SQLITE) env TEST_RUN=fast $(PYTEST) -p no:schemathesis $(ARGS)

@@ -16,9 +16,11 @@ RUN = os.environ.get("TEST_RUN", "whole")
 # Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
 # what all other cases show; those that are marked with `both_databases` show that the way there works too.
 OUTSIDE = ("tests/agent/", "tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
-# The form of requests and of answers, who may ask, and files of repositories and of documentation: no row decides them.
-# They read one that is there, as every tool's own cases do, and send no statement that other cases do not send.
+# The form of requests, answers and manifests, who may ask and how often, and files of repositories and of
+# documentation: no row decides them. They read one that is there, as every tool's own cases do, and send no statement
+# that other cases do not send.
 FORMS = (
+    "tests/accounts/test_attempts.py", "tests/platforms/manifest/test_limits.py",
     "tests/tools/mcp/", "tests/tools/test_precedence.py", "tests/tools/test_repairs.py",
     "tests/tools/test_schemathesis.py", "tests/tools/catalog/test_get_file.py",
     "tests/tools/catalog/test_list_files.py", "tests/tools/catalog/test_search_docs.py", "tests/web/",

@@ -259,6 +259,11 @@ QUESTIONS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory: pytest.TempPathFactory) -> Docs:
+    return Docs((DOCS,), tmp_path_factory.mktemp("index"))
+
+
 @pytest.mark.parametrize(("question", "page"), QUESTIONS)
-def test_the_search_finds_the_right_page_first(question: str, page: str, tmp_path: Path) -> None:
-    assert [hit.path for hit in Docs((DOCS,), tmp_path).search(question, 3)][:1] == [page]
+def test_the_search_finds_the_right_page_first(docs: Docs, question: str, page: str) -> None:
+    assert [hit.path for hit in docs.search(question, 3)][:1] == [page]

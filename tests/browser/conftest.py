@@ -80,7 +80,7 @@ class Visit:
         return True
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     if (program := find()) is None:
         pytest.fail(MISSING, pytrace=False)

@@ -3,6 +3,9 @@
 A new page, or an old one that can look different, is one more entry in PAGES: a name (of its pictures), a heading
 that tells that the browser is there, and a function that brings it there. Such functions are in ways.py and tokens.py:
 they have the rows of acme, make those that they need besides, and end with the page open.
+
+EVERY_RUN are those through which somebody gets in or lets something in, and one of each kind of the others; make soak
+opens them all. What the pages say and answer, the tests of their apps show in every run.
 """
 
 from collections.abc import Callable
@@ -130,3 +133,9 @@ PAGES = [
     Page("error-429", "Too many attempts", ways.too_often, status=429),
     Page("error-500", "Something went wrong on our side", ways.bug, status=500),
 ]
+
+EVERY_RUN = {
+    "first-page", "docs-page", "reference", "sign-in", "sign-in-wrong", "sign-in-code", "reset-choose", "account",
+    "second-factor-on", "codes", "invitation", "consent", "consent-several", "consent-missing", "consent-gone",
+    "clients", "tokens", "token-new", "token-made", "error-404",
+}  # fmt: skip

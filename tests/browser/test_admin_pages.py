@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -98,6 +99,7 @@ def test_operators_see_what_needs_a_look_and_come_to_it(visit: Visit) -> None:
     assert visit.was_quiet()
 
 
+@pytest.mark.soak
 def test_a_list_is_narrowed_by_a_part_of_an_organizations_name(visit: Visit) -> None:
     break_things()
     fill("rival")
@@ -115,6 +117,7 @@ def test_a_list_is_narrowed_by_a_part_of_an_organizations_name(visit: Visit) -> 
     assert visit.was_quiet()
 
 
+@pytest.mark.soak
 def test_every_list_fits_without_scrolling_sideways(visit: Visit) -> None:
     break_things()
     operator(visit)
@@ -125,6 +128,7 @@ def test_every_list_fits_without_scrolling_sideways(visit: Visit) -> None:
     assert visit.was_quiet()
 
 
+@pytest.mark.soak
 def test_access_is_ended_from_a_users_page_after_a_question(visit: Visit) -> None:
     member = make_member(Organization.objects.get(slug="acme"))
     now = timezone.now()

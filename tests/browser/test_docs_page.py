@@ -23,6 +23,7 @@ OAUTH = ".auth-container:not(:has(form))"
 BEARER = ".auth-container:has(form)"
 
 
+@pytest.mark.soak
 def test_the_reference_shows_every_tool(visit: Visit) -> None:
     visit.open("/api/v1/docs")
     expect(visit.page.locator(".opblock")).to_have_count(len(TOOLS) + 4)  # and the OAuth endpoints
@@ -164,12 +165,14 @@ def test_at_another_address_the_reference_says_where_one_can_sign_in(visit: Visi
     assert visit.was_quiet()
 
 
+@pytest.mark.soak
 def test_the_reference_follows_the_browsers_dark_scheme(visit: Visit) -> None:
     visit.page.emulate_media(color_scheme="dark")
     visit.open("/api/v1/docs")
     expect(visit.page.locator("html")).to_have_class("dark-mode")
 
 
+@pytest.mark.soak
 def test_an_operator_signs_in_and_adds_a_member_and_no_page_breaks_a_rule(visit: Visit) -> None:
     User.objects.create_superuser("operator@example.com", "a-long-password")
     User.objects.create_user("member@example.com")

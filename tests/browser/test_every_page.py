@@ -8,13 +8,16 @@ from playwright.sync_api import Response, expect
 
 from tests.browser import axe
 from tests.browser.conftest import Visit
-from tests.browser.pages import PAGES, Page
+from tests.browser.pages import EVERY_RUN, PAGES, Page
 from tests.selection import RUN
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")  # a folder, where somebody wants to look at the pages
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=[] if page.name in EVERY_RUN else pytest.mark.soak) for page in PAGES],
+)
 def test_a_page_fits_and_anybody_can_use_it(visit: Visit, page: Page) -> None:
     answers: list[Response] = []
     visit.page.on("response", lambda answer: answer.request.is_navigation_request() and answers.append(answer))

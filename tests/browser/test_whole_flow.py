@@ -19,9 +19,9 @@ from tests.patience import patience
 
 TARGETS = [
     pytest.param("http://127.0.0.1:49321/callback", marks=pytest.mark.both_databases),
-    "http://localhost:49321/callback",
-    "http://[::1]:49321/callback",
-    "https://app.example.com/oauth/callback",
+    pytest.param("http://localhost:49321/callback", marks=pytest.mark.soak),
+    pytest.param("http://[::1]:49321/callback", marks=pytest.mark.soak),
+    pytest.param("https://app.example.com/oauth/callback", marks=pytest.mark.soak),
     "cursor://anysphere.cursor-retrieval/oauth/callback",
 ]
 

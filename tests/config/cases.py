@@ -1,8 +1,16 @@
-"""Settings that nobody may start with, each with the variable to blame, and settings that are good."""
+"""Settings that nobody may start with, each with the variable to blame, good ones, and what is said of either."""
 
+import os
+import runpy
 from pathlib import Path
 
-from tests.config.server import LOCAL, PREVIEW, PRODUCTION
+import pytest
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.test import override_settings
+
+from config.checks import database_rules, settings_rules
+from tests.config.server import BASE_DIR, LOCAL, PREVIEW, PRODUCTION
 
 E2E = "hunter2-hunter2-hunter2-hunter2-hunter2"
 SHORT = "hunter2"
@@ -118,3 +126,19 @@ GOOD: list[tuple[str, dict[str, str | None]]] = [
 def given(values: dict[str, str | None], data_dir: Path) -> dict[str, str]:
     """What a process gets: nothing for None, and the data of the tests unless the case is about that."""
     return {name: value for name, value in ({"DATA_DIR": str(data_dir)} | values).items() if value is not None}
+
+
+def refusals(env: dict[str, str]) -> list[str]:
+    """What the settings would say to whoever starts with this environment, and the rules about them and about rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            patch.delenv(name)
+        for name, value in env.items():
+            patch.setenv(name, value)
+        try:
+            read = runpy.run_path(str(BASE_DIR / "config/settings.py"))
+        except ImproperlyConfigured as error:
+            return [str(error)]
+    names = [name for name in read if name.isupper() and name != "DATABASES"]
+    with override_settings(**{name: read[name] for name in names if getattr(settings, name, None) != read[name]}):
+        return [problem.msg for problem in (*settings_rules(), *database_rules(databases=["default"]))]

@@ -247,7 +247,10 @@ def gunicorn(env: dict[str, str], *arguments: str, app: str = GUNICORN[-1]) -> I
         server.close()
 
 
+# What migrating makes goes with the process: nobody need collect it before, which takes a quarter of the time.
 DATABASES = """
+import gc
+gc.disable()
 import django
 django.setup()
 from django.core.management import call_command

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -33,10 +34,14 @@ def workers(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The address where it serves, and what it has printed before. Its worker is there, and ends with it."""
+def demo(databases: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The address where it serves, and what it has printed before. Its worker is there, and ends with it.
+
+    The tables are there, as where it was started before: `databases` shows that an empty file is migrated.
+    """
     port = free_port()
     folder = tmp_path_factory.mktemp("demo")
+    shutil.copy(databases / "empty.sqlite3", folder / "porthole.sqlite3")
     process = start("bin/serve.py", env=LOCAL | {"DATA_DIR": str(folder), "PORT": str(port), "WEB_CONCURRENCY": "1"})
     assert process.stdout
     try:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from config import files
+from tests.config.cases import refusals
 from tests.config.server import LOCAL, PREVIEW, gunicorn, run
 
 CHECK = ("manage.py", "check")
@@ -41,20 +43,19 @@ def test_a_server_closes_what_is_open_and_makes_nothing_open(wide: Path) -> None
 
 @pytest.mark.process
 def test_a_command_makes_nothing_that_is_open(tmp_path: Path) -> None:
-    status, said = run("manage.py", "migrate", "orgs", "0001", env=LOCAL | {"DATA_DIR": str(tmp_path / "data")})
+    status, said = run("manage.py", "migrate", "contenttypes", env=LOCAL | {"DATA_DIR": str(tmp_path / "data")})
     assert status == 0, said
     assert (tmp_path / "data" / "porthole.sqlite3").exists()
     assert open_to_others(tmp_path / "data") == {}
 
 
-def test_what_cannot_be_closed_is_refused_outside_local(wide: Path) -> None:
+def test_what_cannot_be_closed_is_refused_outside_local(db: None, wide: Path) -> None:
     wide.chmod(0o1777)  # as /tmp is: nobody takes it from the others who share it
-    status, said = run(*CHECK, env=PREVIEW | {"DATA_DIR": str(wide)})
-    assert status != 0
-    assert f"DATA_DIR and its database must be the own ones of the user that Porthole runs as. Not so: {wide}" in said
-    assert mode(wide) == 0o1777
-    status, said = run(*CHECK, env=LOCAL | {"DATA_DIR": str(wide)})
-    assert status == 0, said
+    files.narrow(wide, {"ENGINE": "django.db.backends.sqlite3", "NAME": wide / "porthole.sqlite3"})
+    assert (mode(wide), mode(wide / "porthole.sqlite3")) == (0o1777, 0o600)
+    refused = f"DATA_DIR and its database must be the own ones of the user that Porthole runs as. Not so: {wide}"
+    assert refusals(PREVIEW | {"DATA_DIR": str(wide)}) == [refused]
+    assert refusals(LOCAL | {"DATA_DIR": str(wide)}) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

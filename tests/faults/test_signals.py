@@ -119,15 +119,14 @@ def test_ctrl_c_ends_it_at_once(env: dict[str, str], time: int) -> None:
     assert "SIGKILL" not in "".join(server.lines())
 
 
-def test_sighup_changes_nothing_and_says_what_to_do(env: dict[str, str]) -> None:
-    with gunicorn(env) as server:
-        before = children(server.process.pid)
-        server.process.send_signal(signal.SIGHUP)
-        said = json.loads(server.line(lambda line: "SIGHUP is ignored" in line))
-        assert (said["level"], said["logger"]) == ("warning", "gunicorn.error")
-        assert "Restart" in said["message"]
-        assert server.call().status == 200
-        assert children(server.process.pid) == before
+def test_sighup_changes_nothing_and_says_what_to_do(local_server: Server) -> None:
+    before = children(local_server.process.pid)
+    local_server.process.send_signal(signal.SIGHUP)
+    said = json.loads(local_server.line(lambda line: "SIGHUP is ignored" in line))
+    assert (said["level"], said["logger"]) == ("warning", "gunicorn.error")
+    assert "Restart" in said["message"]
+    assert local_server.call().status == 200
+    assert children(local_server.process.pid) == before
 
 
 CODE = """

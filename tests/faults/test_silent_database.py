@@ -63,7 +63,7 @@ def mends_itself(room: Room) -> bool:
     deadline, rounds = time.monotonic() + patience(), 0
     while rounds < 5 and time.monotonic() < deadline:
         rounds = rounds + 1 if room.statuses() == {200} else 0
-        time.sleep(0 if rounds else 0.1)
+        time.sleep(0 if rounds else 0.5)
     return rounds == 5
 
 

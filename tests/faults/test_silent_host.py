@@ -30,7 +30,7 @@ def slowest_probe(server: GitServer, until) -> float:
         started = time.monotonic()
         assert server.server.call("/healthz", method="GET").status == 200
         slowest = max(slowest, time.monotonic() - started)
-        time.sleep(0.01)
+        time.sleep(0.05)
     return slowest
 
 

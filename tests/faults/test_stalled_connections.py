@@ -12,6 +12,7 @@ from tests.config.server import LOCAL, Answer, Server, gunicorn, request_bytes
 from tests.faults.stalled import Kind, dripping, probe, silent, slow_reader, stalled
 from tests.patience import patience
 
+LARGE_FILE = os.urandom(4 * 1024 * 1024)
 HEALTHZ = {"target": "/healthz", "method": "GET", "token": None, "body": b""}
 # Every request for /hang waits in its thread until the test has written to a pipe.
 HANGING = """
@@ -34,7 +35,8 @@ def env(data_dir: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def server(env: dict[str, str]) -> Iterator[Server]:
-    """As it is served. Whatever happens to it, each line of its log is JSON."""
+    """As it is served, with a large file. Whatever happens to it, each line of its log is JSON."""
+    (Path(env["DATA_DIR"]) / "static" / "large.bin").write_bytes(LARGE_FILE)
     with gunicorn(env) as server:
         yield server
     assert [line for line in server.lines() if not is_json(line)] == []
@@ -146,13 +148,11 @@ def test_a_head_that_can_never_be_right_is_refused_before_its_deadline(
         assert connection.answer().status == status
 
 
-def test_a_slow_reader_gets_all_of_a_large_file(env: dict[str, str]) -> None:
+def test_a_slow_reader_gets_all_of_a_large_file(server: Server) -> None:
     """The loop sends it, after the thread has gone on to others."""
-    content = os.urandom(4 * 1024 * 1024)
-    (Path(env["DATA_DIR"]) / "static" / "large.bin").write_bytes(content)
-    with gunicorn(env) as server, server.connect() as connection:
+    with server.connect() as connection:
         ask = request_bytes("/static/large.bin", method="GET", token=None, body=b"")
         connection.send(ask + request_bytes())
         assert all(server.call().status == 200 for _ in range(20))
-        assert connection.answer().body == content
+        assert connection.answer().body == LARGE_FILE
         assert connection.answer().status == 200

@@ -45,7 +45,7 @@ METADATA = {
 }
 # RFC 6749 §3.2, RFC 7591 §2: what is unknown, empty or null is not refused there, but passed over.
 OAUTH_CHECKS = [check for check in CHECKS if check is not negative_data_rejection]
-BOUNDS = settings(examples(30), suppress_health_check=[*settings().suppress_health_check, HealthCheck.filter_too_much])
+BOUNDS = settings(examples(15), suppress_health_check=[*settings().suppress_health_check, HealthCheck.filter_too_much])
 schema = schemathesis.openapi.from_dict(json.loads(json.dumps(published())))
 # A body that breaks a rule by its length alone can be too long to be read at all.
 schema.config.checks.negative_data_rejection.expected_statuses.append("413")

@@ -58,6 +58,7 @@ def test_the_large_manifest_of_other_tests_is_as_an_export_would_be(tmp_path: Pa
     assert export(platform) == file.read_text()
 
 
+@pytest.mark.both_databases
 def test_rows_by_the_hundred_are_written_and_removed_in_pieces(db: None) -> None:
     def snapshot(numbers: range, name: str) -> base.Snapshot:
         apps = tuple(app(f"a{n:04}", name=name) for n in numbers)
