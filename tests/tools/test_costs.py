@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
+from django.test.client import ClientHandler
 from django.test.utils import CaptureQueriesContext
 
 from apps.orgs.versions import raise_data_version
@@ -46,23 +46,21 @@ Call = Callable[[str, dict[str, Any]], bytes]
 
 @pytest.fixture
 def call(acme: Fill, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """The body of an answer, from the handler that servers call: a test's client costs more than what it asks."""
+    """The body of an answer, past the test's client, which costs more than what it asks."""
     monkeypatch.setattr(settings, "LOCAL_DEV_ORG", "acme")
-    handler = WSGIHandler()
+    handler = ClientHandler()
 
     def answer(tool: str, data: dict[str, Any]) -> bytes:
-        sent, statuses = json.dumps(data).encode(), []
+        sent = json.dumps(data).encode()
         environ = {
             "REQUEST_METHOD": "POST", "PATH_INFO": f"/api/v1/tools/{tool}", "SERVER_NAME": "localhost",
             "SERVER_PORT": "8000", "HTTP_HOST": "localhost", "REMOTE_ADDR": "127.0.0.1", "wsgi.url_scheme": "http",
             "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(sent)), "wsgi.input": BytesIO(sent),
             "HTTP_AUTHORIZATION": f"Bearer {settings.LOCAL_DEV_BEARER}",
         }  # fmt: skip
-        response = handler(environ, lambda status, headers: statuses.append(status))
-        body = b"".join(response)
-        response.close()
-        assert statuses[0].startswith("200"), body
-        return body
+        response = handler(environ)
+        assert response.status_code == 200, response.content
+        return response.content
 
     return answer
 
