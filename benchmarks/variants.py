@@ -84,18 +84,18 @@ def variants(token: str, fixed: str, version: str | None, database: str) -> list
     with."""
     tool = http(TOOL, token, INPUT)
     mcp = http("/mcp", token, MODERN, MODERN_HEADERS)
-    found = [Variant("miss", _missing(), tool, "Porthole, an answer that is made anew")]
-    found.append(Variant("mcp miss", _missing(), mcp, "Porthole over `/mcp`, made anew"))
+    found = [Variant("miss", _missing(), tool, "Porthole, miss")]
+    found.append(Variant("mcp miss", _missing(), mcp, "Porthole over `/mcp`, miss"))
     if keeps_answers():
         found += [
-            Variant("hit", "porthole", tool, "Porthole, an answer that is kept"),
-            Variant("mcp hit", "porthole", mcp, "Porthole over `/mcp`, kept"),
+            Variant("hit", "porthole", tool, "Porthole, hit"),
+            Variant("mcp hit", "porthole", mcp, "Porthole over `/mcp`, hit"),
         ]
     if version is not None:
         unchanged = http(TOOL, token, INPUT | {"ifVersion": version})
         found.append(Variant("unchanged", "porthole", unchanged, "Porthole, `ifVersion` that is still right"))
     found += [
-        Variant("fixed bearer", _missing(), http(TOOL, fixed, INPUT), "Porthole, made anew, for the fixed bearer"),
+        Variant("fixed bearer", _missing(), http(TOOL, fixed, INPUT), "Porthole, miss, fixed bearer"),
         Variant("hello", "hello", http("/", token, INPUT), "A WSGI `hello`, same server"),
         Variant("django", "django", http("/plain", token, INPUT), "Plain Django view, ORM, orjson"),
         Variant("drf", "django", http("/drf", token, INPUT), "DRF, `ModelSerializer` viewset"),
