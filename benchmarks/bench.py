@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=1.5, help="of each variant in each round")
     parser.add_argument("--polling", type=float, default=60, help="seconds of polling while the prober runs; 0: none")
+    parser.add_argument("--instructions", action="store_true", help="count them too, by valgrind: some minutes more")
     parser.add_argument("--keep", action="store_true", help="keep the result, and write docs/performance.md anew")
     options = parser.parse_args()
     result = results.circumstances({"rounds": options.rounds, "seconds": options.seconds})
@@ -34,6 +35,9 @@ def main() -> None:
         for database in ("postgresql", "sqlite")
     }
     result["footprint"] = part("footprint", "postgresql")
+    if options.instructions:
+        counts = part("instructions", "postgresql")
+        results.add_instructions(result["databases"]["postgresql"], counts)
     if options.polling:
         result["polling"] = part("polling", "postgresql", f"--seconds={options.polling}")
     said(result)
@@ -60,7 +64,7 @@ def part(name: str, database: str, *arguments: str) -> dict[str, Any]:
 def said(result: dict[str, Any]) -> None:
     for database, measured in result["databases"].items():
         print(f"\n{database}\n{page.table(measured)}")
-    print(f"\n{page.targets(result)}\n\n{page.memory(result)}")
+    print("\n".join(("", page.targets(result), "", page.memory(result), "", *page.cautions(result))))
 
 
 if __name__ == "__main__":

@@ -48,6 +48,12 @@ class Client:
         self.failures += not self.buffer.startswith(b"HTTP/1.1 200")
         return True
 
+    def finish(self) -> None:
+        """Waits for the answer that is on its way: a server that is left alone with one writes of it in its log."""
+        while not self.read():
+            pass
+        self.socket.close()
+
 
 def total_length(buffer: bytes) -> int:
     """Bytes of the whole answer; 0 until its head has come."""
@@ -70,10 +76,10 @@ def run(port: int, request: bytes, seconds: float, connections: int) -> dict[str
         client.send()
     _until(began + seconds, selector)
     took, cpu = time.perf_counter() - began, time.process_time() - cpu
-    for client in clients:
-        client.socket.close()
-    selector.close()
     latencies = sorted(latency * 1000 for client in clients for latency in client.latencies)
+    for client in clients:
+        client.finish()
+    selector.close()
     return {
         "answers": len(latencies), "seconds": took, "latencies": latencies, "cpu": cpu,
         "failures": sum(client.failures for client in clients),

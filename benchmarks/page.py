@@ -14,6 +14,7 @@ from benchmarks.servers import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
 PICTURE = ROOT / "docs" / "images" / "performance.svg"
+ENOUGH_CORE, MOST_LOAD = 0.85, 0.8
 BEGIN, END = "<!-- made by make bench: {} -->\n", "<!-- end -->"
 
 
@@ -51,29 +52,56 @@ def run(result: dict[str, Any]) -> str:
         f"Load of the machine before: {machine['load_before']}.",
         "",
         f"Porthole: {ours}. Peers: {peers}.",
+        *(f"\n{caution}" for caution in cautions(result)),
     ))  # fmt: skip
 
 
-def table(measured: dict[str, Any]) -> str:
-    lines = ["| | Requests/s | p50 ms | p99 ms | CPU µs | kB |", "| --- | --- | --- | --- | --- | --- |"]
-    for it in measured["variants"].values():
-        lines.append(
-            f"| {it['what']} | {it['per_second']:,.0f} | {it['p50']:.1f} | {it['p99']:.1f} | {it['cpu']:,.0f} "
-            f"| {it['bytes'] / 1000:.1f} |"
+def cautions(result: dict[str, Any]) -> list[str]:
+    """What makes the figures worse than they should be, as sentences."""
+    variants = [it for measured in result["databases"].values() for it in measured["variants"].values()]
+    busy, load = min(it["busy"] for it in variants), max(it["load_busy"] for it in variants)
+    said = []
+    if busy < ENOUGH_CORE:
+        said.append(
+            f"**Other work ran on this machine meanwhile**: a server had as little as {busy:.0%} of its core. Requests "
+            "per second and latencies are worse than they would be on a quiet machine; ratios are what can be used."
         )
-    return "\n".join(lines)
+    if load > MOST_LOAD:
+        said.append(f"**The load used {load:.0%} of its core**: the quickest variants may be quicker than it can ask.")
+    return said
+
+
+def table(measured: dict[str, Any]) -> str:
+    counted = any("instructions" in it for it in measured["variants"].values())
+    head = ["", "Requests/s", "p50 ms", "p99 ms", "CPU µs", "kB", *(["Instructions, million"] if counted else [])]
+    lines = [head, ["---"] * len(head)]
+    for it in measured["variants"].values():
+        cells = [it["what"], f"{it['per_second']:,.0f}", f"{it['p50']:.1f}", f"{it['p99']:.1f}", f"{it['cpu']:,.0f}"]
+        lines.append([*cells, f"{it['bytes'] / 1000:.1f}", *([_millions(it)] if counted else [])])
+    return "\n".join(map(_line, lines))
+
+
+def _millions(variant: dict[str, Any]) -> str:
+    return f"{variant['instructions'] / 1000:.2f}" if "instructions" in variant else ""
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
 
 
 def targets(result: dict[str, Any]) -> str:
     measured = result["databases"]["postgresql"]
-    lines = ["| | Against | Wanted | Requests/s | CPU |", "| --- | --- | --- | --- | --- |"]
+    counted = any("instructions_ratio" in it for it in measured["targets"])
+    head = ["", "Against", "Wanted", "Requests/s", "CPU", *(["Instructions"] if counted else [])]
+    lines = [head, ["---"] * len(head)]
     for it in measured["targets"]:
         low, high = it["ratio_half"]
-        lines.append(
-            f"| {it['ours']} | {measured['variants'][it['peer']]['what']} | ≥ {it['least']} × "
-            f"| {it['ratio']:.2f} × ({low:.2f}–{high:.2f}) | {it['cpu_ratio']:.2f} × |"
-        )
-    return "\n".join(lines)
+        cells = [it["ours"], measured["variants"][it["peer"]]["what"], f"≥ {it['least']} × {it['of']}"]
+        cells += [f"{it['ratio']:.2f} × ({low:.2f}–{high:.2f})", f"{it['cpu_ratio']:.2f} ×"]
+        if counted:
+            cells.append(f"{it['instructions_ratio']:.2f} ×" if "instructions_ratio" in it else "")
+        lines.append(cells)
+    return "\n".join(map(_line, lines))
 
 
 def memory(result: dict[str, Any]) -> str:

@@ -21,12 +21,13 @@ text { font: 14px system-ui, sans-serif; fill: #1f2328 }
 
 
 def drawn(result: dict[str, Any]) -> str:
-    """SVG. A line on each bar reaches from the slowest round to the quickest."""
+    """SVG. A line on each bar reaches from the slowest round to the quickest. `hello` would dwarf all others."""
     variants = result["databases"]["postgresql"]["variants"]
     ordered = sorted(variants.items(), key=lambda it: -it[1]["per_second"])
+    ordered = [(name, it) for name, it in ordered if name != "hello"]
     most = max(max(it["rounds"]) for _, it in ordered)
     height = TOP + ROW * len(ordered) + MARGIN
-    title = "Requests per second, list_apps of 50 applications, one core"
+    title = "Requests per second: list_apps, one core"
     rows = "\n".join(_row(number, name, it, most) for number, (name, it) in enumerate(ordered))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">\n'

@@ -34,7 +34,7 @@ def summary(measured: dict[str, Any]) -> dict[str, Any]:
     }
     targets = [
         {
-            "ours": target.ours, "peer": target.peer, "least": target.least,
+            "ours": target.ours, "peer": target.peer, "least": target.least, "of": target.of,
             **_spread("ratio", [a["per_second"] / b["per_second"] for a, b in _pairs(rounds, target)]),
             **_spread("cpu_ratio", [b["cpu"] / a["cpu"] for a, b in _pairs(rounds, target)]),
         }
@@ -42,6 +42,16 @@ def summary(measured: dict[str, Any]) -> dict[str, Any]:
         if target.ours in rounds and target.peer in rounds
     ]  # fmt: skip
     return {"variants": variants, "targets": targets}
+
+
+def add_instructions(measured: dict[str, Any], counts: dict[str, int]) -> None:
+    """Thousands for one answer of each variant, and how many times as many a peer takes."""
+    for name, number in counts.items():
+        if name in measured["variants"]:
+            measured["variants"][name]["instructions"] = number
+    for target in measured["targets"]:
+        if {target["ours"], target["peer"]} <= counts.keys():
+            target["instructions_ratio"] = _rounded(counts[target["peer"]] / counts[target["ours"]])
 
 
 def _pairs(rounds: dict[str, list[dict[str, float]]], target: Any) -> list[tuple[dict[str, float], dict[str, float]]]:

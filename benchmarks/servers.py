@@ -40,9 +40,9 @@ class Server:
         os.sched_setaffinity(self.process.pid, {SERVER_CORE})  # it has started nothing yet that would not inherit it
         log.close()
 
-    def wait(self, request: bytes) -> float:
+    def wait(self, request: bytes, patience: float = PATIENCE) -> float:
         """Seconds from the start to the first answer that is a 200."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + patience
         while time.monotonic() < deadline and self.process and self.process.poll() is None:
             with suppress(OSError):
                 if ask(self.port, request).startswith(b"HTTP/1.1 200"):

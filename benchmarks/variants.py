@@ -46,11 +46,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Target:
-    """`ours` has to answer `least` times as many requests a second as `peer`."""
+    """`ours` has to answer `least` times as many requests a second as `peer`; of "cpu": `peer` to take as much more."""
 
     ours: str
     peer: str
     least: float
+    of: str = "requests"
 
 
 def servers(database: str, ports: list[int]) -> list[Server]:
@@ -121,6 +122,7 @@ TARGETS = (
     Target("mcp hit", "fastmcp", 3), Target("mcp hit", "sdk", 1.5),
     Target("miss", "fastapi", 0.65), Target("hit", "fastapi", 1.2),
     Target("hit", "hello", 0.35),
+    Target("unchanged", "hit", 2, of="cpu"),
 )  # fmt: skip
 
 
