@@ -56,11 +56,11 @@ class Server:
 
     def pids(self) -> list[int]:
         assert self.process
-        return [self.process.pid, *_children(self.process.pid)]
+        return [self.process.pid, *children_of(self.process.pid)]
 
     def workers(self) -> list[dict[str, float]]:
         """MiB of each worker: `rss`, and `pss`, in which what is shared counts for each in part."""
-        return [_memory_of(pid) for pid in self.pids()[1:]]
+        return [memory_of(pid) for pid in self.pids()[1:]]
 
     def stop(self) -> None:
         if self.process:
@@ -74,7 +74,7 @@ def move_database(backend: int) -> None:
     with suppress(OSError):
         postmaster = int(_stat(backend)[1])
         if "postgres" in Path(f"/proc/{postmaster}/comm").read_text():
-            for pid in (postmaster, *_children(postmaster)):
+            for pid in (postmaster, *children_of(postmaster)):
                 os.sched_setaffinity(pid, {OTHER_CORE})
 
 
@@ -109,12 +109,12 @@ def _cpu_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def _children(pid: int) -> list[int]:
+def children_of(pid: int) -> list[int]:
     found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in found]
 
 
-def _memory_of(pid: int) -> dict[str, float]:
+def memory_of(pid: int) -> dict[str, float]:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     kib = {name.strip().lower(): int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
     return {"rss": kib["rss"] / 1024, "pss": kib["pss"] / 1024}
