@@ -46,6 +46,7 @@ check-code:
 	bin/check-deploy lint
 	$(MANAGE) openapi --check tests/openapi.json
 	$(MANAGE) docs --check
+	$(BIN)/python -m benchmarks.page --check
 
 openapi: environment ## Rewrite tests/openapi.json, the published contract
 	$(MANAGE) openapi tests/openapi.json
@@ -56,8 +57,10 @@ docs: environment ## Rewrite what README.md and docs/ say of tools, from the too
 screenshots: packages environment ## Take docs/images/ anew, of a make demo-platform that runs beside it (PORT says where)
 	$(BIN)/python bin/screenshots.py
 
-bench: environment ## Compare the cost of an answer with plain Django and DRF views, and measure syncs, on PostgreSQL
-	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/bench.py $(ARGS)
+bench: environment ## Compare answers over HTTP with those of other frameworks, and measure syncs (docs/performance.md)
+	@bin/bench-packages
+	$(SQLITE) $(BIN)/python -m benchmarks.bench $(ARGS)
+	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/in_process.py
 	$(SQLITE) $(POSTGRESQL) $(BIN)/python benchmarks/syncs.py
 
 install: ## Put Porthole on this machine, with systemd and Caddy (PUBLIC_URL=https://…; docs/running.md); again: upgrade it

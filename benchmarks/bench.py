@@ -1,189 +1,70 @@
-"""make bench: what an answer costs, compared in one interleaved run.
+"""make bench: Porthole and its peers over HTTP, on PostgreSQL and on SQLite; docs/performance.md tells how to read it.
 
-Each variant is a whole Django handler, called in this process with the same WSGI request, a batch at a time in turn,
-so that a noisy machine disturbs all of them alike. Figures are medians over the batches.
+    python -m benchmarks.bench [--rounds 9] [--seconds 1.5] [--keep]
+
+With --keep the result replaces benchmarks/results/latest.json, and docs/performance.md says it.
 """
 
 import argparse
-import io
+import json
 import os
+import subprocess
 import sys
-import time
-from datetime import UTC
-from pathlib import Path
-from statistics import median
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-os.environ |= {"PORTHOLE_ENV": "local", "RATE_LIMITS": "off", "LOCAL_DEV_ORG": "bench"}
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+from benchmarks import page, results
+from benchmarks.servers import ROOT
 
-import django
-
-django.setup()
-
-import logging  # noqa: E402
-
-import orjson  # noqa: E402
-from django.conf import settings  # noqa: E402
-from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from django.db import connection, connections  # noqa: E402
-from django.db.backends.postgresql.psycopg_any import register_tzloader  # noqa: E402
-from django.test import override_settings  # noqa: E402
-from django.utils import timezone  # noqa: E402
-
-from apps.orgs.models import App, Environment, Organization, Project  # noqa: E402
-from benchmarks import access  # noqa: E402
-from benchmarks.rivals import RIVALS  # noqa: E402
-
-APPS = 50
-TOOL = "/api/v1/tools/list_apps"
-INPUT = {"limit": 100}
-META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-CALL = {"name": "list_apps", "arguments": INPUT}
-# The same call over MCP, in the newest revision and in the one that clients with a handshake speak.
-MODERN = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**CALL, "_meta": META}}
-MODERN_HEADERS = {
-    "HTTP_MCP_PROTOCOL_VERSION": "2026-07-28", "HTTP_MCP_METHOD": "tools/call", "HTTP_MCP_NAME": "list_apps",
-}  # fmt: skip
-HANDSHAKE = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}
-HANDSHAKE_HEADERS = {"HTTP_MCP_PROTOCOL_VERSION": "2025-11-25"}
-
-
-class RivalUrls:
-    """Sends a rival's requests to its own URLs: the lean middleware of the comparison."""
-
-    def __init__(self, get_response: Any) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: Any) -> Any:
-        request.urlconf = "benchmarks.rivals"
-        return self.get_response(request)
-
-
-class Variant:
-    def __init__(
-        self, name: str, path: str, handler: WSGIHandler, bearer: str, sent: Any = INPUT,
-        headers: dict[str, str] | None = None,
-    ) -> None:  # fmt: skip
-        self.name, self.path, self.handler, self.bearer = name, path, handler, bearer
-        self.body, self.headers, self.status = orjson.dumps(sent), headers or {}, "200"
-        self.cpu: list[float] = []
-        self.wall: list[float] = []
-
-    def call(self) -> bytes:
-        environ = {
-            "REQUEST_METHOD": "POST", "PATH_INFO": self.path, "QUERY_STRING": "", "SERVER_NAME": "localhost",
-            "SERVER_PORT": "8000", "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_HOST": "localhost:8000",
-            "REMOTE_ADDR": "127.0.0.1", "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(self.body)),
-            "HTTP_AUTHORIZATION": f"Bearer {self.bearer}", "wsgi.input": io.BytesIO(self.body),
-            "wsgi.url_scheme": "http", "wsgi.errors": sys.stderr, "wsgi.multithread": True,
-            **self.headers,
-        }  # fmt: skip
-        statuses: list[str] = []
-        response = self.handler(environ, lambda status, headers: statuses.append(status))
-        content = b"".join(response)
-        response.close()
-        assert statuses[0].startswith(self.status), (self.name, statuses, content[:300])
-        return content
-
-    def batch(self, size: int) -> None:
-        cpu, wall = time.process_time(), time.perf_counter()
-        for _ in range(size):
-            self.call()
-        self.cpu.append((time.process_time() - cpu) / size)
-        self.wall.append((time.perf_counter() - wall) / size)
+BUILD = ROOT / "build" / "bench"
+POSTGRESQL = [sys.executable, "bin/postgres.py", "--"]
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--batches", type=int, default=60)
-    arguments.add_argument("--size", type=int, default=20)
-    options = arguments.parse_args()
-    logging.disable(logging.CRITICAL)
-    _fill()
-    _connect_rivals()
-    token = access.issue_token()
-    variants = _variants(token)
-    answers = {variant.name: _result(orjson.loads(variant.call())) for variant in variants}
-    assert len({orjson.dumps(a["items"][0]["id"]) + bytes(len(a["items"])) for a in answers.values()}) == 1
-    assert all(set(answer["items"][0]) == set(answers["porthole"]["items"][0]) for answer in answers.values())
-    for variant in variants:
-        for _ in range(50):
-            variant.call()
-    for _ in range(options.batches):
-        for variant in variants:
-            variant.batch(options.size)
-    _print(variants, options.batches * options.size)
-    access.measure(_registration(variants[0].handler).call, token, options.batches)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=1.5, help="of each variant in each round")
+    parser.add_argument("--polling", type=float, default=60, help="seconds of polling while the prober runs; 0: none")
+    parser.add_argument("--instructions", action="store_true", help="count them too, by valgrind: some minutes more")
+    parser.add_argument("--keep", action="store_true", help="keep the result, and write docs/performance.md anew")
+    options = parser.parse_args()
+    result = results.circumstances({"rounds": options.rounds, "seconds": options.seconds})
+    result["databases"] = {
+        database: results.summary(
+            part("compare", database, f"--rounds={options.rounds}", f"--seconds={options.seconds}")
+        )
+        for database in ("postgresql", "sqlite")
+    }
+    result["footprint"] = part("footprint", "postgresql")
+    if options.instructions:
+        counts = part("instructions", "postgresql")
+        results.add_instructions(result["databases"]["postgresql"], counts)
+    if options.polling:
+        result["polling"] = part("polling", "postgresql", f"--seconds={options.polling}")
+    said(result)
+    kept = results.KEPT if options.keep else BUILD / "result.json"
+    kept.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"\nThe result is in {kept.relative_to(ROOT)}.")
+    if options.keep:
+        for file, text in page.made(result, page.PAGE.read_text("utf-8")).items():
+            file.write_text(text, "utf-8")
 
 
-def _result(answer: dict[str, Any]) -> dict[str, Any]:
-    """What the tool said, whichever door it came through."""
-    result: dict[str, Any] = answer["result"]["structuredContent"] if "jsonrpc" in answer else answer
-    return result
+def part(name: str, database: str, *arguments: str) -> dict[str, Any]:
+    """What a module of this package measures, in a process of its own: Django's settings are for one database."""
+    output = BUILD / f"{name}-{database}.json"
+    environment = {key: value for key, value in os.environ.items() if database == "postgresql" or key != "DATABASE_URL"}
+    command = [sys.executable, "-m", f"benchmarks.{name}", f"--output={output}", *arguments]
+    subprocess.run(
+        [*POSTGRESQL, *command] if database == "postgresql" else command, cwd=ROOT, env=environment, check=True
+    )
+    found: dict[str, Any] = json.loads(output.read_text())
+    return found
 
 
-def _variants(token: str) -> list[Variant]:
-    porthole = WSGIHandler()
-    fixed = settings.LOCAL_DEV_BEARER
-    with override_settings(MIDDLEWARE=["benchmarks.bench.RivalUrls"]):
-        lean = WSGIHandler()
-    return [
-        Variant("porthole", TOOL, porthole, fixed),
-        Variant("with OAuth", TOOL, porthole, token),
-        Variant("over MCP", "/mcp", porthole, token, MODERN, MODERN_HEADERS),
-        Variant("handshake", "/mcp", porthole, token, HANDSHAKE, HANDSHAKE_HEADERS),
-        Variant("plain view", "/plain", lean, fixed),
-        Variant("serializers", "/serializers", lean, fixed),
-    ]
-
-
-def _registration(handler: WSGIHandler) -> Variant:
-    sent = {"redirect_uris": ["http://127.0.0.1:1/cb"], "client_name": access.REGISTERED}
-    variant = Variant("registration", "/api/auth/mcp/register", handler, "", sent)
-    variant.status = "201"
-    return variant
-
-
-def _connect_rivals() -> None:
-    """A second connection to the same database, with Django's own reader of times."""
-    connections.databases[RIVALS] = connections.databases["default"].copy()
-    connections[RIVALS].ensure_connection()
-    if connection.vendor == "postgresql":
-        register_tzloader(UTC, connections[RIVALS].connection)
-
-
-def _fill() -> None:
-    call_command("migrate", verbosity=0)
-    Organization.objects.filter(slug="bench").delete()
-    organization = Organization.objects.create(slug="bench", name="Bench", synced_at=timezone.now())
-    project = Project.objects.create(organization=organization, name="Bench")
-    environment = Environment.objects.create(organization=organization, project=project, name="main")
-    for number in range(APPS):
-        App.objects.create(
-            organization=organization, project=project, environment=environment, name=f"Application {number}",
-            external_id=f"app-{number}", slug=f"application-{number}", description="Serves something.",
-            status="deployed", upstream_status="done", source_type="github", repository="acme/something",
-            branch="main", primary_url=f"https://app-{number}.example.com/", last_deployed_at=timezone.now(),
-        )  # fmt: skip
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-
-
-def _print(variants: list[Variant], requests: int) -> None:
-    ours = median(variants[0].cpu)
-    print(f"list_apps, {APPS} applications, {connection.vendor}, {requests} requests each, interleaved")
-    print(f"{'':12} {'CPU per request':>16} {'requests/s':>11} {'Porthole’s CPU is':>18}")
-    for variant in variants:
-        cpu, wall = median(variant.cpu), median(variant.wall)
-        print(f"{variant.name:12} {cpu * 1e6:13.0f} µs {1 / wall:11.0f} {ours / cpu:16.2f} ×")
-    # The same token at both doors: what the other door adds. Batch by batch, since a machine's speed drifts.
-    http, *mcp = variants[1:4]
-    for variant in mcp:
-        ratio = median(there / here for there, here in zip(variant.cpu, http.cpu, strict=True))
-        print(f"tools/call list_apps ({variant.name}) against the HTTP door: {ratio:.2f} × the CPU")
+def said(result: dict[str, Any]) -> None:
+    for database, measured in result["databases"].items():
+        print(f"\n{database}\n{page.table(measured)}")
+    print("\n".join(("", page.targets(result), "", page.memory(result), "", *page.cautions(result))))
 
 
 if __name__ == "__main__":

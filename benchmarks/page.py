@@ -1,0 +1,121 @@
+"""The table in docs/performance.md, from the result that is kept.
+
+python -m benchmarks.page [--check]
+"""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from benchmarks.plot import drawn
+from benchmarks.results import KEPT
+from benchmarks.servers import ROOT
+
+PAGE = ROOT / "docs" / "performance.md"
+PICTURE = ROOT / "docs" / "images" / "performance.svg"
+ENOUGH_CORE, MOST_LOAD = 0.85, 0.8
+BEGIN, END = "<!-- made by make bench: {} -->\n", "<!-- end -->"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail where the page says something else")
+    is_check = parser.parse_args().check
+    wanted = made(json.loads(KEPT.read_text("utf-8")), PAGE.read_text("utf-8"))
+    changed = [file for file, text in wanted.items() if not file.exists() or file.read_text("utf-8") != text]
+    if is_check and changed:
+        names = ", ".join(str(file.relative_to(ROOT)) for file in changed)
+        sys.exit(f"Not what {KEPT.relative_to(ROOT)} says: {names}. Run `python -m benchmarks.page`.")
+    for file in changed:
+        file.write_text(wanted[file], "utf-8")
+
+
+def made(result: dict[str, Any], page: str) -> dict[Any, str]:
+    """The page and its picture."""
+    parts = {"run": run(result), "targets": targets(result), "memory": memory(result)}
+    parts |= {database: table(result["databases"][database]) for database in result["databases"]}
+    for name, text in parts.items():
+        before, begin, rest = page.partition(BEGIN.format(name))
+        if not begin:
+            raise ValueError(f"{PAGE.name} has no place for {name}.")
+        page = f"{before}{begin}{text}\n{END}{rest.partition(END)[2]}"
+    return {PAGE: page, PICTURE: drawn(result)}
+
+
+def run(result: dict[str, Any]) -> str:
+    machine, options = result["machine"], result["options"]
+    ours, peers = (", ".join(f"{name} {it}" for name, it in result[key].items()) for key in ("versions", "peers"))
+    return "\n".join((
+        f"Measured on {result['date']} at commit `{result['commit']}`: {machine['cores']} cores of {machine['cpu']}, "
+        f"Python {result['python']}, {options['rounds']} rounds of {options['seconds']} s each. "
+        f"Load of the machine before: {machine['load_before']}.",
+        "",
+        f"Porthole: {ours}. Peers: {peers}.",
+        *(f"\n{caution}" for caution in cautions(result)),
+    ))  # fmt: skip
+
+
+def cautions(result: dict[str, Any]) -> list[str]:
+    """What makes the figures worse than they should be, as sentences."""
+    variants = [it for measured in result["databases"].values() for it in measured["variants"].values()]
+    busy, load = min(it["busy"] for it in variants), max(it["load_busy"] for it in variants)
+    said = []
+    if busy < ENOUGH_CORE:
+        said.append(
+            f"**Other work ran on this machine meanwhile**: a server had as little as {busy:.0%} of its core. Requests "
+            "per second and latencies are worse than they would be on a quiet machine; ratios are what can be used."
+        )
+    if load > MOST_LOAD:
+        said.append(f"**The load used {load:.0%} of its core**: the quickest variants may be quicker than it can ask.")
+    return said
+
+
+def table(measured: dict[str, Any]) -> str:
+    counted = any("instructions" in it for it in measured["variants"].values())
+    head = ["", "Requests/s", "p50 ms", "p99 ms", "CPU µs", "kB", *(["Instructions, million"] if counted else [])]
+    lines = [head, ["---"] * len(head)]
+    for it in measured["variants"].values():
+        cells = [it["what"], f"{it['per_second']:,.0f}", f"{it['p50']:.1f}", f"{it['p99']:.1f}", f"{it['cpu']:,.0f}"]
+        lines.append([*cells, f"{it['bytes'] / 1000:.1f}", *([_millions(it)] if counted else [])])
+    return "\n".join(map(_line, lines))
+
+
+def _millions(variant: dict[str, Any]) -> str:
+    return f"{variant['instructions'] / 1000:.2f}" if "instructions" in variant else ""
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def targets(result: dict[str, Any]) -> str:
+    measured = result["databases"]["postgresql"]
+    counted = any("instructions_ratio" in it for it in measured["targets"])
+    head = ["", "Against", "Wanted", "Requests/s", "CPU", *(["Instructions"] if counted else [])]
+    lines = [head, ["---"] * len(head)]
+    for it in measured["targets"]:
+        low, high = it["ratio_half"]
+        cells = [it["ours"], measured["variants"][it["peer"]]["what"], f"≥ {it['least']} × {it['of']}"]
+        cells += [f"{it['ratio']:.2f} × ({low:.2f}–{high:.2f})", f"{it['cpu_ratio']:.2f} ×"]
+        if counted:
+            cells.append(f"{it['instructions_ratio']:.2f} ×" if "instructions_ratio" in it else "")
+        lines.append(cells)
+    return "\n".join(map(_line, lines))
+
+
+def memory(result: dict[str, Any]) -> str:
+    found = result["footprint"]
+    lines = [
+        "| | Wanted | Measured |", "| --- | --- | --- |",
+        f"| RSS of a preloaded worker | ≤ 80 MiB | {found['rss']:.0f} MiB |",
+        f"| PSS of a preloaded worker | ≤ 50 MiB | {found['pss']:.0f} MiB |",
+        f"| Start-up to the first answer | ≤ 3 s | {found['start_seconds']:.1f} s |",
+    ]  # fmt: skip
+    if "polling" in result:
+        lines.append(f"| A minute of polling while the prober runs | | {result['polling']['hit_rate']:.0%} are hits |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
