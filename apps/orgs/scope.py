@@ -25,7 +25,7 @@ from apps.orgs.models import (
     Template,
 )
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.narrowing import equal, existing_project, place_of, rows_in
+from apps.orgs.narrowing import equal, existing_project, place_of, rows_in, search
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
@@ -70,7 +70,12 @@ class OrgScope:
         clock = Clock.of(self.organization_id, timezone.now())
         if health is not None:
             conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
-        apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
+        apps: QuerySet[App] = App.objects.all()
+        if len(fold(query)) < TRIGRAM or WORD_SEPARATOR in query:
+            apps = _search(apps, query)
+        else:
+            conditions.append(search(everywhere, query))
+        apps = rows_in(with_health(apps, clock), place, *conditions)
         return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
 
     def domains(
@@ -200,6 +205,7 @@ def _split_tags(templates: list[Row]) -> None:
 
 # Of one project. With names of every length so many still fit on a page.
 MAX_ENVIRONMENTS_SHOWN = 64
+TRIGRAM = 3  # characters: no index finds fewer
 UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
