@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.utils import timezone
 
-from apps.orgs.health import certificate_status
+from apps.orgs.health import certificate_changes_at, certificate_status
 from apps.orgs.models import Deployment, Domain, EdgeFact, EnvVarName, Preview
 from apps.orgs.narrowing import (
     APPLICATION,
@@ -23,11 +24,12 @@ from apps.orgs.narrowing import (
 from apps.orgs.overview import visible_apps
 from apps.orgs.rows import Row, Rows
 from apps.orgs.text import fold
+from apps.orgs.versions import Reading
 
 NEWEST_FIRST = ("-created_at", "-id")
 
 
-def domains(place: Place, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
+def domains(place: Place, reading: Reading, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
     """Domains by host, then path, with what the last outside look saw of their certificate and DNS."""
     rows, conditions = Domain.objects.all(), []
     if host is not None:
@@ -45,7 +47,7 @@ def domains(place: Place, *, host: str | None, certificate_expires_before: datet
     return Rows(
         rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS),
         order=("host", "path", "id"),
-        finish=_finish_domains,
+        finish=partial(_finish_domains, reading),
     )
 
 
@@ -170,12 +172,14 @@ def _finish(rows: list[Row]) -> None:
         row["application_id"], row["application_name"] = row["app_id"], row["app__name"]
 
 
-def _finish_domains(domains: list[Row]) -> None:
+def _finish_domains(reading: Reading, domains: list[Row]) -> None:
     _finish(domains)
     now = timezone.now()
     for row in domains:
         row["url"] = f"{'https' if row['https'] else 'http'}://{row['host']}{row['path']}"
         row["certificate_status"] = certificate_status(row, now)
+        if (moment := certificate_changes_at(row, now)) is not None:
+            reading.ends(moment)
         row["certificate_expires_at"] = row["edge__tls_not_after"]
         row["checked_at"] = row["edge__checked_at"]
         row["dns_status"] = row["edge__dns_status"] or "unknown"

@@ -6,6 +6,7 @@ applications that are hidden, nor of anything that belongs to one.
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -28,7 +29,7 @@ from apps.orgs.narrowing import equal, existing_project, place_of, rows_in
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
-from apps.orgs.timetables import Clock, has_health, with_health
+from apps.orgs.timetables import HEALTH_ENDS, Clock, has_health, with_health
 from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS, Reading, Versions
 
 
@@ -49,7 +50,7 @@ class OrgScope:
         row = visible_apps(self.organization_id).filter(id=app_id).values(*AppScope.COLUMNS).first()
         if row is None:
             raise Missing("application")
-        return AppScope(self.organization_id, row)
+        return AppScope(self.organization_id, row, self.reading)
 
     def apps(
         self,
@@ -74,16 +75,23 @@ class OrgScope:
         ]
         clock = Clock.of(self.organization_id, timezone.now())
         if health is not None:
+            self.reading.ends(clock.anything_changes_at())
             conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
         apps = rows_in(with_health(_search(App.objects.all(), query), clock), place, *conditions)
-        return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=_name_joined)
+        return Rows(apps.values(*APP_COLUMNS), order=("sort_key", "id"), finish=partial(self._finish_apps, clock))
+
+    def _finish_apps(self, clock: Clock, apps: list[Row]) -> None:
+        """Joined columns get the contract's words here, so that no tool names a join. An alias in SQL costs more."""
+        for app in apps:
+            app["project_name"], app["environment_name"] = app["project__name"], app["environment__name"]
+        self.reading.ends(clock.changes_at(apps))
 
     def domains(
         self, *, host: str | None = None, certificate_expires_before: datetime | None = None, **ids: str | None
     ) -> Rows:
         """Domains by host. Of all these lists `ids` name the place; Missing is raised for what is not there."""
         place = place_of(self.organization_id, **ids)
-        return lists.domains(place, host=host, certificate_expires_before=certificate_expires_before)
+        return lists.domains(place, self.reading, host=host, certificate_expires_before=certificate_expires_before)
 
     def previews(self, *, pull_request_number: int | None = None, status: str | None = None, **ids: str | None) -> Rows:
         """Previews, the newest first."""
@@ -198,12 +206,6 @@ def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     return rows.filter(search_key__contains=fold(query)) if query else rows
 
 
-def _name_joined(apps: list[Row]) -> None:
-    """Joined columns get the contract's words here, so that no tool names a join. An alias in SQL costs more."""
-    for app in apps:
-        app["project_name"], app["environment_name"] = app["project__name"], app["environment__name"]
-
-
 def _split_tags(templates: list[Row]) -> None:
     for template in templates:
         template["tags"] = template["tags"].strip(",").split(",") if template["tags"].strip(",") else []
@@ -218,7 +220,7 @@ APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
     "connection_id", "primary_url", "dashboard_url", "last_deployed_at", "created_at", "sort_key", "health",
-    "health_reason",
+    "health_reason", *HEALTH_ENDS,
 )  # fmt: skip
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
 SECRET_COLUMNS = (

@@ -4,7 +4,7 @@ It is a function of the stored facts alone, never of when it was worked out: wri
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
@@ -12,7 +12,20 @@ from typing import Any
 
 from django.apps import apps
 from django.db import connection, transaction
-from django.db.models import Case, CharField, Count, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    DateTimeField,
+    F,
+    FilteredRelation,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
 from django.utils import timezone
 
 from apps.orgs.health import TICK, Facts, facts_of, judge
@@ -24,6 +37,7 @@ from apps.orgs.rows import Row
 
 STEPS = (1, 2, 3, 4)
 BATCH = 500
+MANY = 1000  # timetables: so many are looked through in less than a millisecond
 MAX_DOMAINS_JUDGED = 1000  # of an application's domains
 Holds = HealthTimetable.Holds
 OF_PLATFORM = ("platform_id", *(f"platform__{name}" for name in ("kind", "last_sync_at", "as_of", "stale_after")))
@@ -38,6 +52,7 @@ EDGE_COLUMNS = tuple(
     )
 )  # fmt: skip
 STEP_COLUMNS = tuple(f"{name}_{step}" for step in STEPS for name in ("level", "reason", "until"))
+HEALTH_ENDS = ("health_until", "health_holds", "health_period", "health_platform")  # until when health is what it is
 COLUMNS = ("organization_id", "platform_id", "period", *STEP_COLUMNS)
 TOLD_COLUMNS = tuple(name for name in COLUMNS if not name.startswith("until_"))
 
@@ -183,18 +198,45 @@ class Clock:
     now: datetime
     holding: Q
     kinds: tuple[str, ...]
+    platforms: Mapping[int, Row]
 
     @classmethod
     def of(cls, organization_id: str, now: datetime) -> "Clock":
-        holding, kinds = _holding_in([organization_id], now)
-        return cls(organization_id, now, holding, tuple(sorted(kinds)))
+        platforms = _platforms_of([organization_id])
+        holding, kinds = _holding_in(platforms, now)
+        return cls(organization_id, now, holding, tuple(sorted(kinds)), {row["pk"]: row for row in platforms})
+
+    def changes_at(self, rows: Iterable[Row]) -> datetime:
+        """The first moment at which time alone may give one of these another health: rows with HEALTH_ENDS."""
+        return min((min(self._ends(row)) for row in rows), default=FOREVER)
+
+    def _ends(self, row: Row) -> Iterator[datetime]:
+        """When its step ends, and where it holds while a sync is recent, when that no longer is."""
+        yield row["health_until"] or FOREVER
+        if row["health_holds"] == Holds.SYNCED:
+            until = synced_until(self.platforms[row["health_platform"]], row["health_period"])
+            yield until + TICK if until < FOREVER else FOREVER
+
+    def anything_changes_at(self) -> datetime:
+        """The same of all the organization's applications. `now` where there are too many to be looked through."""
+        holding = HealthTimetable.objects.filter(self.holding, organization_id=self.organization_id)
+        some = HealthTimetable.objects.filter(pk__in=holding.order_by().values("pk")[: MANY + 1])
+        by_platform = some.values(health_platform=F("platform_id"), health_holds=F("holds")).order_by()
+        ends = {"health_until": Min(_now(self.now, "until", "")), "health_period": Min("period")}
+        of_each_platform: list[Row] = [dict(row) for row in by_platform.annotate(**ends, number=Count("pk"))]
+        is_all = sum(row["number"] for row in of_each_platform) <= MANY
+        return self.changes_at(of_each_platform) if is_all else self.now
 
 
-def _holding_in(organization_ids: Collection[str], now: datetime) -> tuple[Q, set[str]]:
-    """Which timetables hold, of all these organizations, and which kinds of them. One query."""
+def _platforms_of(organization_ids: Collection[str]) -> list[Row]:
     platforms = Platform.objects.filter(organization_id__in=organization_ids).order_by("pk")
+    return [dict(row) for row in platforms.values("pk", "kind", "last_sync_at", "as_of", "stale_after")]
+
+
+def _holding_in(platforms: Iterable[Row], now: datetime) -> tuple[Q, set[str]]:
+    """Which timetables hold, of all these platforms' organizations, and which kinds of them."""
     holding, kinds = Q(holds=Holds.ALWAYS), {Holds.ALWAYS.value}
-    for platform in platforms.values("pk", "kind", "last_sync_at", "as_of", "stale_after"):
+    for platform in platforms:
         synced, unsynced = _holding(platform, now)
         of_it = Q(platform_id=platform["pk"])
         if synced is not None:
@@ -213,7 +255,7 @@ def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[st
     """
     apps_there = App.objects.filter(organization_id__in=organization_ids, hidden_at__isnull=True).order_by()
     numbers = apps_there.values_list("organization_id").annotate(Count("id"))
-    holding, _kinds = _holding_in(organization_ids, now)
+    holding, _kinds = _holding_in(_platforms_of(organization_ids), now)
     timetables = HealthTimetable.objects.filter(holding, organization_id__in=organization_ids, app__hidden_at=None)
     counted = timetables.values("organization_id", health=_now(now, "level", "")).annotate(number=Count("app_id"))
     counts: dict[str, dict[str, int]] = {id: dict.fromkeys(HealthTimetable.Level.values, 0) for id in organization_ids}
@@ -236,9 +278,13 @@ def _holding(platform: Mapping[str, Any], now: datetime) -> tuple[Q | None, Q | 
 
 
 def with_health(rows: QuerySet[Any], clock: Clock) -> QuerySet[Any]:
-    """Applications with `health` and `health_reason` as they are at that moment."""
+    """Applications with `health` and `health_reason` as they are at that moment, and HEALTH_ENDS."""
     timetable = FilteredRelation("timetables", condition=_within(clock.holding, "timetables__"))
-    return rows.annotate(timetable=timetable, health=_now(clock.now, "level"), health_reason=_now(clock.now, "reason"))
+    return rows.annotate(
+        timetable=timetable, health=_now(clock.now, "level"), health_reason=_now(clock.now, "reason"),
+        health_until=_now(clock.now, "until"), health_holds=F("timetable__holds"),
+        health_period=F("timetable__period"), health_platform=F("timetable__platform_id"),
+    )  # fmt: skip
 
 
 def _within(condition: Q, path: str) -> Q:
@@ -251,7 +297,8 @@ def _within(condition: Q, path: str) -> Q:
 def _now(now: datetime, name: str, path: str = "timetable__") -> Case:
     begun = [When(**{f"{path}until_{step}__gt": now}, then=F(f"{path}{name}_{step}")) for step in STEPS[:-1]]
     last: Any = F(f"{path}{name}_{STEPS[-1]}")
-    return Case(*begun, default=last, output_field=CharField(null=True))
+    kind = DateTimeField if name == "until" else CharField
+    return Case(*begun, default=last, output_field=kind(null=True))
 
 
 def has_health(clock: Clock, levels: Sequence[str]) -> Condition:
