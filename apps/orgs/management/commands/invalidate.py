@@ -12,8 +12,8 @@ from apps.web.management.database_command import DatabaseCommand
 
 class Command(DatabaseCommand):
     help = (
-        "Lets what was answered before count as changed. Needed only after rows were changed by hand, with SQL: answers "
-        "are kept as long as an organization's versions stay the same."
+        "Lets what was answered before count as changed. Needed only after rows were changed by hand, with SQL: "
+        "answers are kept as long as an organization's versions stay the same."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
