@@ -37,6 +37,8 @@ PROBE_CONNECT_TO = env.connect_to("PROBE_CONNECT_TO")
 # Authorities that are believed besides the system's: of platforms and of domains that are probed.
 EXTRA_CA_CERTS = env.authorities("EXTRA_CA_CERTS")
 RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
+# Of answers that each process keeps while they are right (apps/tools/answers.py). 0: none.
+ANSWER_CACHE_MIB = env.integer("ANSWER_CACHE_MIB", 32, low=0, high=65536)
 
 # Data
 

@@ -20,6 +20,7 @@ from pytest_django.plugin import blocking_manager_key
 from apps.oauthmcp.models import Application
 from apps.oauthmcp.uses import uses
 from apps.orgs.models import Membership, User
+from apps.tools import answers
 from tests.api import Api
 from tests.config.server import LOCAL, Server, gunicorn, make_databases
 from tests.database_file import database_in_a_file
@@ -105,6 +106,12 @@ def no_thread_writes_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would not see a test's rows, and would lock its tables. Processes have it (tests/faults)."""
     monkeypatch.setattr(uses, "start", lambda: None)
     monkeypatch.setattr(uses, "_pending", {})
+
+
+@pytest.fixture(autouse=True)
+def no_answer_is_kept_from_another_test() -> None:
+    """Each begins with organizations of the same ids and versions, and takes back what it wrote."""
+    answers.cache.clear()
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
 """What get_app_health tells of an application, besides the verdict: what was seen of its domains, and what runs."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
 
-from apps.orgs.health import Check, Facts, edge_status, in_order, judge
+from apps.orgs.health import TICK, Check, Facts, certificate_changes_at, edge_status, in_order, judge
 from apps.orgs.models import Deployment
+from apps.orgs.overview import FOREVER
 from apps.orgs.rows import Row
 from apps.orgs.timetables import stored_facts
 
@@ -22,13 +24,17 @@ OF_DEPLOYMENT = ("id", "status", "title", "commit_sha", "created_at", "finished_
 
 @dataclass(slots=True)
 class Health:
-    """`level` is healthy, degraded, down, deploying or unknown; `reasons` are sentences."""
+    """`level` is healthy, degraded, down, deploying or unknown; `reasons` are sentences.
+
+    Before `until` the clock changes none of it.
+    """
 
     app: Row
     last_deployment: Row | None
     edge: dict[str, Any]
     runtime: dict[str, Any] | None
     level: str
+    until: datetime
     reasons: list[str] = field(default_factory=list)
 
 
@@ -44,7 +50,18 @@ def health_of(app: Row) -> Health:
     )
     verdict = judge(facts, now)
     edge, runtime = _edge(row, facts, now), _runtime(row, facts)
-    return Health(app, dict(last) if last else None, edge, runtime, verdict.level, verdict.reasons)
+    until = min(_moments(facts, now), default=FOREVER)
+    return Health(app, dict(last) if last else None, edge, runtime, verdict.level, until, verdict.reasons)
+
+
+def _moments(facts: Facts, now: datetime) -> Iterator[datetime]:
+    """When time alone makes something of it another thing: the age of facts, a certificate's status, the days left."""
+    yield from (until + TICK for until in facts.recent_until() if now <= until < FOREVER)
+    for check in facts.checks:
+        if check.not_after is not None:
+            yield check.not_after - timedelta(days=(check.not_after - now).days) + TICK
+        if (moment := certificate_changes_at(check.row, now)) is not None:
+            yield moment
 
 
 def _edge(app: Row, facts: Facts, now: datetime) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from apps.orgs.app_health import Health, health_of
 from apps.orgs.models import SourceConnection
 from apps.orgs.repositories import clone_url
 from apps.orgs.rows import Row
+from apps.orgs.versions import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +26,17 @@ class AppScope:
         "connection_id", "connection__type", "connection__base_url", "connection__credentials",
     )  # fmt: skip
 
-    def __init__(self, organization_id: str, row: Row) -> None:
+    def __init__(self, organization_id: str, row: Row, reading: Reading) -> None:
         self.organization_id = organization_id
         self.row = row
+        self.reading = reading
         self.id: str = row["id"]
 
     def health(self) -> Health:
         """Its health from stored facts, in three queries."""
-        return health_of(self.row)
+        health = health_of(self.row)
+        self.reading.ends(health.until)
+        return health
 
     def repository(self) -> AppRepository | None:
         """Where its source lies; None where it has no repository (an image, an upload) or none that can be read."""

@@ -91,6 +91,12 @@ class Facts:
             moments.append(self.runtime_until + TICK if NEVER < self.runtime_until < FOREVER else None)
         return sorted({moment for moment in moments if moment is not None})
 
+    def recent_until(self) -> list[datetime]:
+        """The last moments at which the checks, and what is running, are recent."""
+        edge = self.until if self.edge_follows else self.edge_until
+        runtime = self.until if self.runtime_follows else self.runtime_until
+        return [edge, runtime]
+
     def _certificate_matters_at(self) -> datetime | None:
         """Where a domain is in trouble already that one comes first, and others change nothing any more."""
         recent = [check for check in self.checks if check.is_known and not check.is_old]
@@ -108,6 +114,15 @@ def certificate_status(row: Row, now: datetime) -> str:
     if not_after is None:
         return "unknown"
     return "expiring" if not_after - now < EXPIRING else "valid"
+
+
+def certificate_changes_at(row: Row, now: datetime) -> datetime | None:
+    """The first moment after `now` from which time alone gives it another status; None: never."""
+    not_after: datetime | None = row["edge__tls_not_after"]
+    if not_after is None or not_after <= now:
+        return None
+    is_valid = row["edge__tls_is_valid"] is not False and not_after - now >= EXPIRING
+    return not_after - EXPIRING + TICK if is_valid else not_after
 
 
 # Rows → facts

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.utils import timezone
 
-from apps.orgs.health import certificate_status
+from apps.orgs.health import certificate_changes_at, certificate_status
 from apps.orgs.models import Deployment, Domain, EdgeFact, EnvVarName, Preview
 from apps.orgs.narrowing import (
     APPLICATION,
@@ -24,34 +25,33 @@ from apps.orgs.overview import visible_apps
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Row, Rows
 from apps.orgs.text import fold
+from apps.orgs.versions import Reading
 
 NEWEST_FIRST = ("-created_at", "-id")
 
 
-@prepared
-def domains(place: Place, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
+def domains(place: Place, reading: Reading, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
     """Domains by host, then path, with what the last outside look saw of their certificate and DNS."""
+    rows = _domains(place, host=None if host is None else fold(host), before=certificate_expires_before)
+    rows.finish = partial(_finish_domains, reading)
+    return rows
+
+
+@prepared
+def _domains(place: Place, *, host: str | None, before: datetime | None) -> Rows:
     rows, conditions = Domain.objects.all(), []
     if host is not None:
-        rows = rows.filter(host=fold(host))  # the second column of every index of a place
-    if certificate_expires_before is not None:
-        early = EdgeFact.objects.filter(
-            organization_id=place.organization_id, tls_not_after__lt=certificate_expires_before
-        )
+        rows = rows.filter(host=host)  # the second column of every index of a place
+    if before is not None:
+        early = EdgeFact.objects.filter(organization_id=place.organization_id, tls_not_after__lt=before)
         conditions.append(
             Condition(
-                Q(edge__tls_not_after__lt=certificate_expires_before),
-                early.order_by("tls_not_after").values_list("domain_id", flat=True),
+                Q(edge__tls_not_after__lt=before), early.order_by("tls_not_after").values_list("domain_id", flat=True)
             )
         )
-    return Rows(
-        rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS),
-        order=("host", "path", "id"),
-        finish=_finish_domains,
-    )
+    return Rows(rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS), order=("host", "path", "id"))
 
 
-@prepared
 def previews(place: Place, *, pull_request_number: int | None, status: str | None) -> Rows:
     """Previews, the newest first, each with the id of its last deployment."""
     everywhere = Preview.objects.filter(organization_id=place.organization_id)
@@ -174,12 +174,14 @@ def _finish(rows: list[Row]) -> None:
         row["application_id"], row["application_name"] = row["app_id"], row["app__name"]
 
 
-def _finish_domains(domains: list[Row]) -> None:
+def _finish_domains(reading: Reading, domains: list[Row]) -> None:
     _finish(domains)
     now = timezone.now()
     for row in domains:
         row["url"] = f"{'https' if row['https'] else 'http'}://{row['host']}{row['path']}"
         row["certificate_status"] = certificate_status(row, now)
+        if (moment := certificate_changes_at(row, now)) is not None:
+            reading.ends(moment)
         row["certificate_expires_at"] = row["edge__tls_not_after"]
         row["checked_at"] = row["edge__checked_at"]
         row["dns_status"] = row["edge__dns_status"] or "unknown"

@@ -1,7 +1,8 @@
 """Rows: a query that can be read a page at a time, by keyset and never by offset."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, overload
 
 from django.db.models import BooleanField, CharField, DateTimeField, Func, QuerySet, Value
@@ -43,6 +44,14 @@ class Table(Sequence[Row]):
         return Table(self.names, found) if isinstance(at, slice) else dict(zip(self.names, found, strict=True))
 
 
+def columns_of(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Some columns of each row."""
+    if isinstance(rows, Table):
+        pick = itemgetter(*map(rows.names.index, names))
+        return map(pick, rows.tuples)
+    return (tuple(row[name] for name in names) for row in rows)
+
+
 class TimeText(Func):
     """A time as answers have it, 2026-01-31T12:00:00.000Z: a database writes it much faster than Python does.
 
@@ -67,8 +76,8 @@ class Rows:
     """Rows as dicts in a total order.
 
     `order` names columns of the row, all ascending or all with a leading minus, and ends with an id. `finish` adds
-    to a page of rows what one more query brings. `extra` is what the answer carries beside the rows. `names` are what
-    columns of the query are called in rows, where that is not the same.
+    to a page of rows what one more query brings, `watch` only looks at it. `extra` is what the answer carries beside
+    the rows. `names` are what columns of the query are called in rows, where that is not the same.
     """
 
     def __init__(
@@ -82,6 +91,7 @@ class Rows:
         self.query = query
         self.order = order
         self.finish = finish
+        self.watch: Callable[[Sequence[Row]], None] | None = None
         self.extra = extra or {}
         self.names = names or {}
         self.columns = tuple(column.removeprefix("-") for column in order)
@@ -90,6 +100,8 @@ class Rows:
         """At most `limit` rows that come after the position `after`, and whether there are more."""
         rows = self.read(None if after is None else self._values(after), limit + 1)
         page = rows[:limit]
+        if self.watch:
+            self.watch(page)
         if self.finish:
             page = list(page)
             if page:

@@ -30,7 +30,7 @@ from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Missing, Row, Rows, TimeText
 from apps.orgs.text import fold
-from apps.orgs.timetables import Clock, has_health, with_health
+from apps.orgs.timetables import HEALTH_ENDS, Clock, has_health, with_health
 from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS, Reading, Versions
 
 
@@ -51,7 +51,7 @@ class OrgScope:
         row = visible_apps(self.organization_id).filter(id=app_id).values(*AppScope.COLUMNS).first()
         if row is None:
             raise Missing("application")
-        return AppScope(self.organization_id, row)
+        return AppScope(self.organization_id, row, self.reading)
 
     def apps(
         self,
@@ -69,14 +69,18 @@ class OrgScope:
         """
         place = place_of(self.organization_id, project_id=project_id, environment_id=environment_id)
         clock = Clock.of(self.organization_id, timezone.now())
-        return _apps(place, clock, status=status, branch=branch, health=health, query=query)
+        if health is not None:
+            self.reading.ends(clock.anything_changes_at())
+        apps = _apps(place, clock, status=status, branch=branch, health=health, query=query)
+        apps.watch = lambda page: self.reading.ends(clock.changes_at(page))
+        return apps
 
     def domains(
         self, *, host: str | None = None, certificate_expires_before: datetime | None = None, **ids: str | None
     ) -> Rows:
         """Domains by host. Of all these lists `ids` name the place; Missing is raised for what is not there."""
         place = place_of(self.organization_id, **ids)
-        return lists.domains(place, host=host, certificate_expires_before=certificate_expires_before)
+        return lists.domains(place, self.reading, host=host, certificate_expires_before=certificate_expires_before)
 
     def previews(self, *, pull_request_number: int | None = None, status: str | None = None, **ids: str | None) -> Rows:
         """Previews, the newest first."""
@@ -221,6 +225,7 @@ APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
     "connection_id", "primary_url", "dashboard_url", "sort_key", "health", "health_reason",
+    *HEALTH_ENDS,
 )  # fmt: skip
 APP_TIMES = {"last_deployed": TimeText("last_deployed_at"), "created": TimeText("created_at")}
 # Joined columns get the contract's words, so that no tool names a join. An annotation must not be called like a column.

@@ -6,13 +6,26 @@ It is a function of the stored facts alone, never of when it was worked out: wri
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
 from django.apps import apps
 from django.db import connection, transaction
-from django.db.models import Case, CharField, Count, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    DateTimeField,
+    F,
+    FilteredRelation,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
 from django.utils import timezone
 
 from apps.orgs.health import TICK, Facts, facts_of, judge
@@ -21,10 +34,11 @@ from apps.orgs.models.versioned import raise_for_health
 from apps.orgs.narrowing import Condition
 from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import Row, Rows
+from apps.orgs.rows import Row, Rows, columns_of
 
 STEPS = (1, 2, 3, 4)
 BATCH = 500
+MANY = 1000  # timetables: so many are looked through in less than a millisecond
 MAX_DOMAINS_JUDGED = 1000  # of an application's domains
 Holds = HealthTimetable.Holds
 OF_PLATFORM = ("platform_id", *(f"platform__{name}" for name in ("kind", "last_sync_at", "as_of", "stale_after")))
@@ -39,10 +53,11 @@ EDGE_COLUMNS = tuple(
     )
 )  # fmt: skip
 STEP_COLUMNS = tuple(f"{name}_{step}" for step in STEPS for name in ("level", "reason", "until"))
+HEALTH_ENDS = ("health_until", "health_holds", "health_period", "health_platform")  # until when health is what it is
 COLUMNS = ("organization_id", "platform_id", "period", *STEP_COLUMNS)
 TOLD_COLUMNS = tuple(name for name in COLUMNS if not name.startswith("until_"))
 PLATFORM_COLUMNS = ("id", "kind", "last_sync_at", "as_of", "stale_after")
-MANY = 1_000_000  # more platforms than an organization can have
+MAX_PLATFORMS = 1_000_000  # more than an organization can have
 
 
 # Facts as they are stored
@@ -183,12 +198,20 @@ class PlatformThen:
     """Which timetables hold of those that are as old as this platform's last good sync.
 
     Those for a recent sync, or those for one that is not. With None, where `is_recent` is of each timetable: the former
-    where its own period is at least `period`.
+    where its own period is at least `period`. Those for a recent one hold until `until`, or for periods after `synced`.
     """
 
     id: int
     is_recent: bool | None
     period: int | None = None
+    synced: datetime | None = None
+    until: datetime | None = None
+
+    def recent_until(self, period: int | None) -> datetime:
+        """The last moment at which its sync is recent for a timetable of this period (`overview.synced_until`)."""
+        if self.until is not None or period is None:
+            return self.until or FOREVER
+        return NEVER if self.synced is None else self.synced + timedelta(seconds=STALE_PERIODS * period)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +224,7 @@ class Clock:
 
     @classmethod
     def of(cls, organization_id: str, now: datetime) -> "Clock":
-        rows = _platforms(organization_id).read(None, MANY)
+        rows = _platforms(organization_id).read(None, MAX_PLATFORMS)
         return cls(organization_id, now, tuple(_then(platform, now) for platform in rows))
 
     @property
@@ -215,6 +238,27 @@ class Clock:
             kinds |= {Holds.SYNCED.value} if platform.is_recent is not False else set()
             kinds |= {Holds.UNSYNCED.value} if platform.is_recent is not True else set()
         return tuple(sorted(kinds))
+
+    def changes_at(self, apps: Sequence[Row]) -> datetime:
+        """The first moment at which time alone may give one of these another health: rows with HEALTH_ENDS."""
+        platforms = {platform.id: platform for platform in self.platforms}
+        found = set(columns_of(apps, HEALTH_ENDS))
+        ends = [until for until, *_ in found if until is not None]
+        # Where it holds while a sync is recent: when that no longer is.
+        recent = {
+            platforms[platform].recent_until(period) for _, holds, period, platform in found if holds == Holds.SYNCED
+        }
+        return min([*ends, *(until + TICK for until in recent if until < FOREVER)], default=FOREVER)
+
+    def anything_changes_at(self) -> datetime:
+        """The same of all the organization's applications. `now` where there are too many to be looked through."""
+        holding = HealthTimetable.objects.filter(self.holding, organization_id=self.organization_id)
+        some = HealthTimetable.objects.filter(pk__in=holding.order_by().values("pk")[: MANY + 1])
+        by_platform = some.values(health_platform=F("platform_id"), health_holds=F("holds")).order_by()
+        ends = {"health_until": Min(_now(self.now, "until", "")), "health_period": Min("period")}
+        of_each_platform: list[Row] = [dict(row) for row in by_platform.annotate(**ends, number=Count("pk"))]
+        is_all = sum(row["number"] for row in of_each_platform) <= MANY
+        return self.changes_at(of_each_platform) if is_all else self.now
 
 
 @prepared
@@ -237,12 +281,13 @@ def _holding(platforms: Iterable[PlatformThen]) -> Q:
 
 def _then(platform: Mapping[str, Any], now: datetime) -> PlatformThen:
     if platform["kind"] == Platform.Kind.MANIFEST:
-        return PlatformThen(platform["id"], now <= synced_until(platform, None))
+        until = synced_until(platform, None)
+        return PlatformThen(platform["id"], now <= until, until=until)
     if platform["last_sync_at"] is None:
         return PlatformThen(platform["id"], False)
     microseconds = (now - platform["last_sync_at"]) // TICK
     period = max(0, ceil(microseconds / (STALE_PERIODS * 1_000_000)))  # the least that is recent still
-    return PlatformThen(platform["id"], None, period)
+    return PlatformThen(platform["id"], None, period, synced=platform["last_sync_at"])
 
 
 def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[str, dict[str, int]]:
@@ -265,9 +310,13 @@ def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[st
 
 
 def with_health(rows: QuerySet[Any], clock: Clock) -> QuerySet[Any]:
-    """Applications with `health` and `health_reason` as they are at that moment."""
+    """Applications with `health` and `health_reason` as they are at that moment, and HEALTH_ENDS."""
     timetable = FilteredRelation("timetables", condition=_within(clock.holding, "timetables__"))
-    return rows.annotate(timetable=timetable, health=_now(clock.now, "level"), health_reason=_now(clock.now, "reason"))
+    return rows.annotate(
+        timetable=timetable, health=_now(clock.now, "level"), health_reason=_now(clock.now, "reason"),
+        health_until=_now(clock.now, "until"), health_holds=F("timetable__holds"),
+        health_period=F("timetable__period"), health_platform=F("timetable__platform_id"),
+    )  # fmt: skip
 
 
 def _within(condition: Q, path: str) -> Q:
@@ -280,7 +329,8 @@ def _within(condition: Q, path: str) -> Q:
 def _now(now: datetime, name: str, path: str = "timetable__") -> Case:
     begun = [When(**{f"{path}until_{step}__gt": now}, then=F(f"{path}{name}_{step}")) for step in STEPS[:-1]]
     last: Any = F(f"{path}{name}_{STEPS[-1]}")
-    return Case(*begun, default=last, output_field=CharField(null=True))
+    kind = DateTimeField if name == "until" else CharField
+    return Case(*begun, default=last, output_field=kind(null=True))
 
 
 def has_health(clock: Clock, levels: Sequence[str]) -> Condition:

@@ -5,6 +5,7 @@ but for facts. The installation's own catalogue has a version of its own, which 
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from apps.orgs.cursors import fetch
 from apps.orgs.models.versioned import raise_every_version, raise_version, raising_oneself
@@ -48,10 +49,15 @@ class Reading:
     are of different versions. An answer is worth keeping only where the last statement saw what the first one saw.
     """
 
-    __slots__ = ("_seen",)
+    __slots__ = ("_seen", "until")
 
     def __init__(self) -> None:
         self._seen: set[Versions] = set()
+        self.until: datetime | None = None
+
+    def ends(self, at: datetime) -> None:
+        """From that moment on the clock alone may make something that was read another thing. The first one counts."""
+        self.until = at if self.until is None else min(self.until, at)
 
     def saw(self, versions: Versions) -> None:
         """Of a statement that no other one of this call follows, but such that tell it too."""

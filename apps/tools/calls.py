@@ -1,4 +1,4 @@
-"""One call of a tool: scope, validation, run and encoding, each done here and nowhere else."""
+"""One call of a tool: scope, validation and answer, each done here and nowhere else."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -8,10 +8,10 @@ from rest_framework import serializers
 
 from apps.orgs.callers import Caller
 from apps.orgs.rows import Missing, Row
+from apps.tools import answers
 from apps.tools.base import Tool
 from apps.tools.shapes import snake_case
 from apps.web.exceptions import InvalidInput, Problem
-from apps.web.render import encode
 
 MAX_PROBLEMS = 20  # a caller who sends thousands of unknown keys learns enough from these
 
@@ -42,7 +42,7 @@ def answer(caller: Caller, tool: Tool, data: Row | Callable[[], Row]) -> bytes:
         raise InsufficientScope(tool.scope)
     inputs = _validated(tool, data() if callable(data) else data)
     try:
-        return encode(tool.call(caller, inputs))
+        return answers.answer(caller, tool, inputs)
     except Missing as missing:
         raise _not_found(caller, missing.kind, inputs) from None
 

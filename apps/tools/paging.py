@@ -107,7 +107,7 @@ def binding_of(tool: str, organization_id: str, inputs: dict[str, Any]) -> str:
     """What is not given binds nothing, so that cursors outlive an input that is added."""
     always = BOUND_WHEN_NULL.get(tool, ())
     rest = {name: value for name, value in inputs.items() if value is not None or name in always}
-    rest = {name: value for name, value in rest.items() if name not in ("limit", "cursor")}
+    rest = {name: value for name, value in rest.items() if name not in ("limit", "cursor", "if_version")}
     return "\0".join((tool, organization_id, orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode()))
 
 

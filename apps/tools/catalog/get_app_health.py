@@ -83,6 +83,7 @@ class GetAppHealth(Tool):
     """
 
     scope = "apps:read"
+    versions = ("data", "checks")
     Output = HealthShape
 
     example = Example(

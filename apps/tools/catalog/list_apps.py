@@ -47,6 +47,7 @@ class ListApps(ListTool):
     """
 
     scope = "apps:read"
+    versions = ("data",)
 
     example = Example(
         input={"status": "error"},

@@ -60,6 +60,7 @@ class ListDeployments(ListTool):
     """
 
     scope = "apps:read"
+    versions = ("data",)
     default_limit = 20
 
     example = Example(

@@ -38,6 +38,7 @@ class ListDomains(ListTool):
     """
 
     scope = "apps:read"
+    versions = ("data", "checks")
 
     example = Example(
         input={"host": "harbour.example"},

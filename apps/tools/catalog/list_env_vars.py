@@ -32,6 +32,7 @@ class ListEnvVars(ListTool):
     """
 
     scope = "config:read"
+    versions = ("data",)
 
     example = Example(
         input={"applicationId": "app_44zk4mv8f0qec88s0yzs9jsygw", "scope": "app"},

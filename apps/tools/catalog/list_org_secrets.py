@@ -26,6 +26,7 @@ class ListOrgSecrets(ListTool):
     """
 
     scope = "config:read"
+    versions = ("data",)
 
     example = Example(
         input={"projectId": "prj_ync2q2ydtk5b4gd1qexrmshr48"},

@@ -45,6 +45,7 @@ class ListPreviews(ListTool):
     """
 
     scope = "apps:read"
+    versions = ("data",)
     default_limit = 50
 
     example = Example(

@@ -31,6 +31,7 @@ class ListProjects(ListTool):
     """
 
     scope = "apps:read"
+    versions = ("data",)
 
     example = Example(
         input={"query": "shop"},

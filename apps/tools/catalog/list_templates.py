@@ -33,6 +33,7 @@ class ListTemplates(ListTool):
     """
 
     scope = "docs:read"
+    versions = ("data", "catalogue")
     default_limit = 50
 
     example = Example(

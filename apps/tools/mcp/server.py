@@ -25,7 +25,8 @@ Lists are the whole organization's; ids narrow them. Take ids from answers and n
 projectId and environmentId, list_apps applicationId, list_previews previewId.
 
 Lists come in pages. limit is a maximum: a page may close earlier, at 60 KiB. Only nextCursor tells whether more \
-follows: pass it as cursor, with otherwise the same input. query finds a part of a text, in any case, taken literally. \
+follows: pass it as cursor, with otherwise the same input. To poll, pass version as ifVersion: what is unchanged is \
+not sent again. query finds a part of a text, in any case, taken literally. \
 syncedAt, isStale and get_account's platform tell how old an answer is. Times are RFC 3339, in UTC; in inputs with \
 their offset.
 

@@ -32,7 +32,9 @@ def test_it_answers_what_the_contract_says() -> None:
         "{applicationId?,applicationName?,projectId?,environmentId?,name,"
         "scope:app|preview|build|environment|project,references[],updatedAt?}"
     )
-    assert set(tool.Output().fields) == {"items", "nextCursor", "syncedAt", "skippedCount"}
+    assert set(tool.Output().fields) == {
+        "items", "nextCursor", "syncedAt", "skippedCount", "version", "isUnchanged",
+    }  # fmt: skip
 
 
 def test_there_are_names_and_no_values(api: Api, acme: Fill) -> None:
