@@ -113,7 +113,7 @@ def memory(result: dict[str, Any]) -> str:
         f"| Start-up to the first answer | ≤ 3 s | {found['start_seconds']:.1f} s |",
     ]  # fmt: skip
     if "polling" in result:
-        lines.append(f"| A minute of polling while the prober runs | | {result['polling']['hit_rate']:.0%} are hits |")
+        lines.append(f"| A minute of polling while the prober runs | | {result['polling']['hit_rate']:.1%} are hits |")
     return "\n".join(lines)
 
 
