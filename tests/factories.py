@@ -31,7 +31,7 @@ from apps.orgs.versions import raising_oneself
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _numbers = count(1)
-_platform_ids = count(1_000_000)  # no sequence gets there
+_platform_ids = count(1_000_000, 1_000)  # no sequence gets there, nor SQLite, which goes on from the highest
 
 
 @dataclass
