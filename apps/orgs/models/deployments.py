@@ -154,7 +154,14 @@ class Deployment(JudgedPlaced, Named):
             models.Index("status", F("created_at").desc(), F("id").desc(), name="deployment_status_of_all"),
             models.Index("app", F("created_at").desc(), F("id").desc(), name="deployment_newest"),
             models.Index("app", "status", F("created_at").desc(), F("id").desc(), name="deployment_by_status"),
-            models.Index("preview", F("created_at").desc(), F("id").desc(), name="deployment_of_preview"),
+            # Most deployed no preview: those are not in it.
+            models.Index(
+                "preview",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(preview__isnull=False),
+                name="deployment_of_preview",
+            ),
             models.Index("organization", F("created_at").desc(), F("id").desc(), "search_key", name="deployment_of"),
             models.Index("within_project", F("created_at").desc(), F("id").desc(), name="deployment_in_project"),
             models.Index(
