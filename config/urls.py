@@ -13,6 +13,9 @@ from apps.web.probes import healthz, readyz
 from config.openapi import openapi
 
 urlpatterns = [
+    # What is asked most comes first: each path is looked for in this order.
+    re_path(r"^api/v1/tools/(?P<name>(?s:.*))\Z", ToolViewSet.as_view({"post": "call"}), name="tool"),
+    re_path(r"^mcp/?\Z", McpView.as_view(), name="mcp"),
     path("", home.home, name="home"),
     re_path(r"^docs/?\Z", docs_pages.contents, name="docs-contents"),
     re_path(r"^docs/(?P<address>(?s:.+))\Z", docs_pages.page, name="docs-page"),
@@ -20,14 +23,12 @@ urlpatterns = [
     path("api/v1/openapi.json", openapi, name="openapi"),
     path("api/v1/docs", views.docs, name="docs"),
     path("api/v1/docs/signed-in", views.signed_in, name="docs-signed-in"),
-    re_path(r"^api/v1/tools/(?P<name>(?s:.*))\Z", ToolViewSet.as_view({"post": "call"}), name="tool"),
     re_path(r"^\.well-known/oauth-protected-resource(?P<door>|/mcp|/api/v1)\Z", metadata.protected_resource),
     path("api/auth/.well-known/oauth-protected-resource", metadata.protected_resource, {"door": ""}),
     path(".well-known/oauth-authorization-server", metadata.authorization_server),
     path("api/auth/.well-known/oauth-authorization-server", metadata.authorization_server),
     path(".well-known/openid-configuration", metadata.openid_configuration),
     path(".well-known/jwks.json", metadata.jwks),
-    re_path(r"^mcp/?\Z", McpView.as_view(), name="mcp"),
     path("api/auth/mcp/", include("apps.oauthmcp.urls")),
     path("account/clients/", include("apps.oauthmcp.account_urls")),
     path("account/tokens/", include("apps.oauthmcp.script_tokens.urls")),

@@ -10,8 +10,9 @@ from django.utils import timezone
 from apps.orgs.health import TICK, Check, Facts, certificate_changes_at, edge_status, in_order, judge
 from apps.orgs.models import Deployment
 from apps.orgs.overview import FOREVER
-from apps.orgs.rows import Row
-from apps.orgs.timetables import stored_facts
+from apps.orgs.prepared import prepared
+from apps.orgs.rows import Row, Rows
+from apps.orgs.timetables import BY_APP, app_rows, domain_rows, facts_from
 
 MAX_SHOWN = 20
 OF_APP = (
@@ -41,17 +42,12 @@ class Health:
 def health_of(app: Row) -> Health:
     """From stored facts, in three queries; `app` has its id."""
     now = timezone.now()
-    row, _, facts = next(stored_facts([app["id"]], more_of_app=OF_APP, more_of_domain=OF_DOMAIN))
-    last = (
-        Deployment.objects.filter(app_id=app["id"], is_preview=False)
-        .order_by("-created_at", "-id")
-        .values(*OF_DEPLOYMENT)
-        .first()
-    )
+    row, _, facts = next(facts_from(_apps(app["id"]).read(), _domains(app["id"]).read()))
+    last = _deployments(app["id"]).read(limit=1)
     verdict = judge(facts, now)
     edge, runtime = _edge(row, facts, now), _runtime(row, facts)
     until = min(_moments(facts, now), default=FOREVER)
-    return Health(app, dict(last) if last else None, edge, runtime, verdict.level, until, verdict.reasons)
+    return Health(app, last[0] if last else None, edge, runtime, verdict.level, until, verdict.reasons)
 
 
 def _moments(facts: Facts, now: datetime) -> Iterator[datetime]:
@@ -62,6 +58,23 @@ def _moments(facts: Facts, now: datetime) -> Iterator[datetime]:
             yield check.not_after - timedelta(days=(check.not_after - now).days) + TICK
         if (moment := certificate_changes_at(check.row, now)) is not None:
             yield moment
+
+
+@prepared
+def _apps(app_id: str) -> Rows:
+    return Rows(app_rows([app_id], more=OF_APP), order=("id",))
+
+
+@prepared
+def _domains(app_id: str) -> Rows:
+    return Rows(domain_rows([app_id], more=OF_DOMAIN), order=BY_APP)
+
+
+@prepared
+def _deployments(app_id: str) -> Rows:
+    """The newest first, without previews'."""
+    deployments = Deployment.objects.filter(app_id=app_id, is_preview=False)
+    return Rows(deployments.values(*OF_DEPLOYMENT), order=("-created_at", "-id"))
 
 
 def _edge(app: Row, facts: Facts, now: datetime) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 
 def fetch(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     """All rows of a statement; on PostgreSQL it is planned once for a connection."""
-    database: Any = connection
-    if connection.vendor == "postgresql":
+    database: Any = connections[DEFAULT_DB_ALIAS]  # `connection` would look for it at each attribute
+    if database.vendor == "postgresql":
         found: list[tuple[Any, ...]] = database.fetch(sql, parameters)
         return found
-    with connection.cursor() as cursor:
+    with database.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchall()

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, When
 from django.utils import timezone
 
 from apps.orgs.health import certificate_changes_at, certificate_status
@@ -109,12 +109,19 @@ def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows
 
     Elsewhere each name once, where it is set. Beside them the number of what platforms gave that was no name.
     """
+    rows = _variable_names(place, scope=scope, name=name, sort_key=None if name is None else fold(name))
+    rows.extra = {"skippedCount": _skipped(place)}
+    return rows
+
+
+@prepared
+def _variable_names(place: Place, *, scope: str | None, name: str | None, sort_key: str | None) -> Rows:
     rows: QuerySet[Any] = EnvVarName.objects.all()
     conditions = []
     if name is not None:
         # The second column of every index of a place. The name itself so that PostgreSQL does not take both to be rare.
         is_name = Case(When(name=name, then=True), default=False, output_field=BooleanField())
-        rows = rows.filter(is_name, sort_key=fold(name))
+        rows = rows.filter(is_name, sort_key=sort_key)
     if place.app is not None:
         rows = rows.none() if place.is_nowhere else rows.filter(_seen_by(place.app))
         rows = rows.filter(scope=scope) if scope is not None else rows
@@ -131,7 +138,6 @@ def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows
         rows.values(*VARIABLE_COLUMNS),
         order=("sort_key", "scope", "id"),
         finish=_finish_variables,
-        extra={"skippedCount": _skipped(place)},
     )
 
 
@@ -162,10 +168,15 @@ def _skipped(place: Place) -> int:
         return 0
     if place.app is not None:
         return int(place.app["names_skipped"])
+    return sum(row["names_skipped"] for row in _apps_with_skipped(place).read())
+
+
+@prepared
+def _apps_with_skipped(place: Place) -> Rows:
     apps = visible_apps(place.organization_id).filter(names_skipped__gt=0)
     if place.column != ORGANIZATION:
         apps = apps.filter(**{place.column.removeprefix("within_"): place.id})
-    return apps.aggregate(total=Sum("names_skipped"))["total"] or 0
+    return Rows(apps.values(*SKIPPED_COLUMNS), order=())
 
 
 def _finish(rows: list[Row]) -> None:
@@ -220,3 +231,4 @@ VARIABLE_COLUMNS = (
     "id", "app_id", "app__name", "within_project_id", "within_environment_id", "name", "scope", "references",
     "updated_at", "sort_key",
 )  # fmt: skip
+SKIPPED_COLUMNS = ("names_skipped",)

@@ -15,7 +15,8 @@ from django.db.models.lookups import Exact
 
 from apps.orgs.models import App, Environment, Preview, Project
 from apps.orgs.overview import visible_apps, without_hidden
-from apps.orgs.rows import Missing, Row
+from apps.orgs.prepared import prepared
+from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.text import fold
 
 
@@ -30,6 +31,8 @@ class Column(StrEnum):
 
 
 ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION, PREVIEW = Column
+OF_APP, OF_PROJECT = ("id", "project_id", "environment_id", "names_skipped"), ("id",)
+OF_ENVIRONMENT, OF_PREVIEW = ("id", "project_id"), ("id", "within_project_id", "within_environment_id")
 FEW = 500  # rows that are read one by one and sorted; where a condition finds more, a walk meets them soon
 
 
@@ -103,14 +106,13 @@ def place_of(
     parents: Row = {}
     app = None
     if application_id is not None:
-        apps = visible_apps(organization_id)
-        app = _existing(apps, application_id, "application", "project_id", "environment_id", "names_skipped")
+        app = _existing(_apps(organization_id, application_id), "application")
     if project_id is not None:
         existing_project(organization_id, project_id)
         column, id = PROJECT, project_id
     if environment_id is not None:
-        stages = Environment.objects.filter(organization_id=organization_id)
-        parents = {"project_id": _existing(stages, environment_id, "environment", "project_id")["project_id"]}
+        stage = _existing(_environments(organization_id, environment_id), "environment")
+        parents = {"project_id": stage["project_id"]}
         column, id = ENVIRONMENT, environment_id
     if app is not None:
         parents = {"project_id": app["project_id"], "environment_id": app["environment_id"]}
@@ -125,23 +127,45 @@ def place_of(
 
 def existing_project(organization_id: str, project_id: str) -> str:
     """The id, if it is a project's. Raises Missing("project")."""
-    _existing(Project.objects.filter(organization_id=organization_id), project_id, "project", "id")
+    _existing(_projects(organization_id, project_id), "project")
     return project_id
 
 
 def _parents_of_preview(organization_id: str, preview_id: str, application_id: str | None) -> Row:
-    previews = Preview.objects.filter(organization_id=organization_id, app__hidden_at__isnull=True)
-    if application_id is not None:
-        previews = previews.filter(app_id=application_id)
-    preview = _existing(previews, preview_id, "preview", "within_project_id", "within_environment_id")
+    preview = _existing(_previews(organization_id, preview_id, application_id), "preview")
     return {"project_id": preview["within_project_id"], "environment_id": preview["within_environment_id"]}
 
 
-def _existing(rows: QuerySet[Any], id: str, kind: str, *columns: str) -> Row:
-    row = rows.filter(id=id).values("id", *columns).first()
-    if row is None:
+def _existing(rows: Rows, kind: str) -> Row:
+    found = rows.read(None, 1)
+    if not found:
         raise Missing(kind)
-    return dict(row)
+    return found[0]
+
+
+@prepared
+def _apps(organization_id: str, id: str) -> Rows:
+    apps = visible_apps(organization_id).filter(id=id)
+    return Rows(apps.values(*OF_APP), order=("id",))
+
+
+@prepared
+def _projects(organization_id: str, id: str) -> Rows:
+    return Rows(Project.objects.filter(organization_id=organization_id, id=id).values(*OF_PROJECT), order=("id",))
+
+
+@prepared
+def _environments(organization_id: str, id: str) -> Rows:
+    stages = Environment.objects.filter(organization_id=organization_id, id=id)
+    return Rows(stages.values(*OF_ENVIRONMENT), order=("id",))
+
+
+@prepared
+def _previews(organization_id: str, id: str, application_id: str | None) -> Rows:
+    previews = Preview.objects.filter(organization_id=organization_id, app__hidden_at__isnull=True, id=id)
+    if application_id is not None:
+        previews = previews.filter(app_id=application_id)
+    return Rows(previews.values(*OF_PREVIEW), order=("id",))
 
 
 def rows_in(rows: QuerySet[Any], place: Place, *conditions: Condition) -> QuerySet[Any]:

@@ -21,7 +21,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from apps.orgs.cursors import fetch
-from apps.orgs.rows import Row, Rows, Table, type_of
+from apps.orgs.rows import ALL, Row, Rows, Table, type_of
 
 Adapt = Callable[[Any], Any]
 MAX_SHAPES = 200  # of one function: there are some dozens, unless somebody tries them all
@@ -133,7 +133,7 @@ class PreparedRows(Rows):
         super().__init__(template.query, template.order, template.finish, template.extra, template.names)
         self.shape, self.values, self.build = shape, values, build
 
-    def read(self, after: list[Any] | None, limit: int) -> Sequence[Row]:
+    def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
         statement = self.shape.statement(is_later=after is not None)
         if statement is None:
             return self.build().read(after, limit)

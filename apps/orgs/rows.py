@@ -8,6 +8,7 @@ from typing import Any, overload
 from django.db.models import BooleanField, CharField, DateTimeField, Func, QuerySet, Value
 
 Row = dict[str, Any]
+ALL = 2**31 - 1  # rows: more than there ever are where all are read
 
 
 class Missing(LookupError):
@@ -108,7 +109,7 @@ class Rows:
                 self.finish(page)
         return page, len(rows) > limit
 
-    def read(self, after: list[Any] | None, limit: int) -> Sequence[Row]:
+    def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
         """At most `limit` rows that come after these values of the columns of the order."""
         rows, names = self.select(after)[:limit], self.names
         return [{names.get(name, name): value for name, value in row.items()} for row in rows] if names else list(rows)

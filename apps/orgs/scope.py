@@ -48,10 +48,10 @@ class OrgScope:
 
     def app(self, app_id: str) -> AppScope:
         """One application of this organization. Raises Missing("application")."""
-        row = visible_apps(self.organization_id).filter(id=app_id).values(*AppScope.COLUMNS).first()
-        if row is None:
+        found = _app(self.organization_id, app_id).read()
+        if not found:
             raise Missing("application")
-        return AppScope(self.organization_id, row, self.reading)
+        return AppScope(self.organization_id, found[0], self.reading)
 
     def apps(
         self,
@@ -134,10 +134,9 @@ class OrgScope:
 
     def secret_names(self, *, project_id: str | None) -> Rows:
         """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
-        names = OrgSecretName.objects.filter(organization_id=self.organization_id)
         if project_id is not None:
-            names = names.filter(project_id=existing_project(self.organization_id, project_id))
-        return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"))
+            existing_project(self.organization_id, project_id)
+        return _secret_names(self.organization_id, project_id)
 
     def templates(self, *, query: str, tag: str | None) -> Rows:
         """The installation's templates and this organization's own, by name."""
@@ -180,6 +179,19 @@ def scope_of(organization_id: str, synced_at: datetime | None, *versions: int | 
 def in_utc(time: datetime | None) -> datetime | None:
     """A time as plain SQL gives it: SQLite knows no zones; ours are UTC."""
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
+
+
+@prepared
+def _secret_names(organization_id: str, project_id: str | None) -> Rows:
+    names = OrgSecretName.objects.filter(organization_id=organization_id)
+    if project_id is not None:
+        names = names.filter(project_id=project_id)
+    return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"))
+
+
+@prepared
+def _app(organization_id: str, id: str) -> Rows:
+    return Rows(visible_apps(organization_id).filter(id=id).values(*AppScope.COLUMNS), order=("id",))
 
 
 @prepared

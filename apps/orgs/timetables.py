@@ -54,35 +54,45 @@ EDGE_COLUMNS = tuple(
 )  # fmt: skip
 STEP_COLUMNS = tuple(f"{name}_{step}" for step in STEPS for name in ("level", "reason", "until"))
 HEALTH_ENDS = ("health_until", "health_holds", "health_period", "health_platform")  # until when health is what it is
+BY_APP = ("app_id", "host", "path", "id")
 COLUMNS = ("organization_id", "platform_id", "period", *STEP_COLUMNS)
 TOLD_COLUMNS = tuple(name for name in COLUMNS if not name.startswith("until_"))
 PLATFORM_COLUMNS = ("id", "kind", "last_sync_at", "as_of", "stale_after")
-MAX_PLATFORMS = 1_000_000  # more than an organization can have
 
 
 # Facts as they are stored
 
 
-def stored_facts(
-    app_ids: Collection[str], registry: Any = apps, more_of_app: Sequence[str] = (), more_of_domain: Sequence[str] = ()
-) -> Iterator[tuple[Row, list[Row], Facts]]:
+def stored_facts(app_ids: Collection[str], registry: Any = apps) -> Iterator[tuple[Row, list[Row], Facts]]:
     """Of each application that is there its row, its domains' rows and its facts, in two queries.
 
     Domains of previews and disabled ones tell nothing of it. `registry` has the models as a migration knows them.
     """
+    yield from facts_from(app_rows(app_ids, registry), domain_rows(app_ids, registry).order_by(*BY_APP))
+
+
+def app_rows(app_ids: Collection[str], registry: Any = apps, more: Sequence[str] = ()) -> QuerySet[Any, Row]:
+    """Applications with what is judged of them, and the status of their last deployment."""
     deployments = registry.get_model("orgs.Deployment")._default_manager.filter(app_id=OuterRef("pk"), is_preview=False)
     last = deployments.order_by("-created_at", "-id").values("status")[:1]
     rows = registry.get_model("orgs.App")._default_manager.filter(pk__in=app_ids)
+    return rows.values("id", "organization_id", "status", *RUNTIME_COLUMNS, *more, last_status=Subquery(last))
+
+
+def domain_rows(app_ids: Collection[str], registry: Any = apps, more: Sequence[str] = ()) -> QuerySet[Any, Row]:
+    """Domains of these applications with what was seen of them."""
     domains = registry.get_model("orgs.Domain")._default_manager.filter(
         app_id__in=app_ids, preview_id__isnull=True, is_enabled=True
     )
+    return domains.values("app_id", "host", "path", *EDGE_COLUMNS, *more)
+
+
+def facts_from(apps: Iterable[Row], domains: Iterable[Row]) -> Iterator[tuple[Row, list[Row], Facts]]:
     by_app: dict[str, list[Row]] = defaultdict(list)
-    columns = ("app_id", "host", "path", *EDGE_COLUMNS, *more_of_domain)
-    for domain in domains.order_by("app_id", "host", "path", "id").values(*columns):
+    for domain in domains:
         if len(its := by_app[domain["app_id"]]) < MAX_DOMAINS_JUDGED:
             its.append(domain)
-    columns = ("id", "organization_id", "status", *RUNTIME_COLUMNS, *more_of_app)
-    for app in rows.values(*columns, last_status=Subquery(last)):
+    for app in apps:
         its = by_app[app["id"]]
         yield app, its, facts_of(app, its)
 
@@ -224,7 +234,7 @@ class Clock:
 
     @classmethod
     def of(cls, organization_id: str, now: datetime) -> "Clock":
-        rows = _platforms(organization_id).read(None, MAX_PLATFORMS)
+        rows = _platforms(organization_id).read()
         return cls(organization_id, now, tuple(_then(platform, now) for platform in rows))
 
     @property

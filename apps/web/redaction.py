@@ -78,7 +78,12 @@ def redact(value: Any, secrets: tuple[str, ...] = ()) -> Any:
 def _member(key: Any, value: Any, secrets: tuple[str, ...]) -> Any:
     if key == "requestId":  # what a caller looks for; its form was checked
         return value
-    return HIDDEN if isinstance(key, str) and _SECRET_NAMES.fullmatch(key) else redact(value, secrets)
+    return HIDDEN if isinstance(key, str) and _names_secret(key) else redact(value, secrets)
+
+
+@lru_cache(maxsize=1024)  # most lines have the same keys
+def _names_secret(key: str) -> bool:
+    return bool(_SECRET_NAMES.fullmatch(key))
 
 
 def redact_text(text: str, secrets: tuple[str, ...] = ()) -> str:

@@ -16,6 +16,11 @@ def encode(value: Any) -> bytes:
     return escaped_json(orjson.dumps(value, default=_default, option=orjson.OPT_PASSTHROUGH_DATETIME))
 
 
+def quoted(content: bytes) -> Encoded:
+    """JSON as a text inside JSON: nothing else in it than quotes and backslashes needs an escape."""
+    return Encoded(b'"' + content.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"')
+
+
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
     return json_bytes(encode(value), status, headers)
 

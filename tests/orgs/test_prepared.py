@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.orgs.models import App, Deployment, Platform
 from apps.orgs.prepared import PreparedRows, prepared
-from apps.orgs.rows import Missing, Row, Rows
+from apps.orgs.rows import ALL, Missing, Row, Rows
 from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
 from apps.web.render import encode
@@ -69,7 +69,7 @@ def test_a_list_is_what_the_orm_reads(acme: Fill, ids: dict[str, list[str]], kin
 
     as_prepared = listed()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PreparedRows, "read", lambda self, after, limit: self.build().read(after, limit))
+        patch.setattr(PreparedRows, "read", lambda self, after=None, limit=ALL: self.build().read(after, limit))
         assert as_prepared == listed()
 
 

@@ -10,7 +10,7 @@ from apps.tools.mcp.messages import INVALID_PARAMS, RpcError
 from apps.tools.mcp.schemas import input_schema, output_schema
 from apps.tools.mcp.server import CACHE, Call, Method, Result
 from apps.web.exceptions import Refused
-from apps.web.render import Encoded, encode
+from apps.web.render import Encoded, encode, quoted
 
 ANNOTATIONS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
 
@@ -56,7 +56,7 @@ class ToolMethods:
             return _failure(as_failure(error, call.request_id))
         links = self.links.get(tool.name)
         blocks = links(answer) if links and call.era.knows_links else []
-        return {"content": [{"type": "text", "text": answer.decode()}, *blocks], "structuredContent": Encoded(answer)}
+        return {"content": [{"type": "text", "text": quoted(answer)}, *blocks], "structuredContent": Encoded(answer)}
 
 
 def _failure(refused: Refused) -> Result:
