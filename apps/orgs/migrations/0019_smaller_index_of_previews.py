@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("orgs", "0017_counts"),
+        ("orgs", "0018_catalogue_version"),
     ]
 
     operations = [
