@@ -52,6 +52,7 @@ def _domains(place: Place, *, host: str | None, before: datetime | None) -> Rows
     return Rows(rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS), order=("host", "path", "id"))
 
 
+@prepared
 def previews(place: Place, *, pull_request_number: int | None, status: str | None) -> Rows:
     """Previews, the newest first, each with the id of its last deployment."""
     everywhere = Preview.objects.filter(organization_id=place.organization_id)
