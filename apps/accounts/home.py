@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.timesince import timesince
 from django.views.decorators.cache import never_cache
 
+from apps.orgs.clock import count_by_health
 from apps.orgs.models import Membership, Platform, User
 from apps.orgs.overview import platforms_of
-from apps.orgs.timetables import count_by_health
 from apps.tools.registry import TOOLS
 
 LEVELS = ("down", "degraded", "deploying", "unknown", "healthy")  # what needs somebody first

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from apps.orgs.health import TICK, Check, Facts, certificate_changes_at, edge_status, in_order, judge
+from apps.orgs.certificates import certificate_changes_at
+from apps.orgs.health import Check, Facts, edge_status, in_order, judge
 from apps.orgs.models import Deployment
-from apps.orgs.overview import FOREVER
+from apps.orgs.overview import FOREVER, TICK
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Row, Rows
 from apps.orgs.timetables import BY_APP, app_rows, domain_rows, facts_from

@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from apps.orgs.certificates import certificate_status
 from apps.orgs.models import Deployment, Platform, Status
-from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, synced_until
+from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, TICK, synced_until
 from apps.orgs.rows import Row
 
-EXPIRING = timedelta(days=21)
 CLIENT_ERROR, SERVER_ERROR = 400, 500
 MAX_NAME = 300
 WEIGHTS = ("down", "degraded", "up", "unknown")  # what weighs most comes first
-TICK = timedelta(microseconds=1)  # what a database keeps: the first moment after one
 
 
 @dataclass(slots=True)
@@ -102,27 +101,6 @@ class Facts:
         recent = [check for check in self.checks if check.is_known and not check.is_old]
         trouble = [check for check in recent if check.is_in_trouble]
         return min((check.not_after for check in trouble[:1] or recent if check.not_after), default=None)
-
-
-def certificate_status(row: Row, now: datetime) -> str:
-    """valid, expiring (under 21 days), expired, invalid or unknown, from a row with the edge__tls_* columns."""
-    not_after: datetime | None = row["edge__tls_not_after"]
-    if not_after is not None and not_after <= now:
-        return "expired"
-    if row["edge__tls_is_valid"] is False:
-        return "invalid"
-    if not_after is None:
-        return "unknown"
-    return "expiring" if not_after - now < EXPIRING else "valid"
-
-
-def certificate_changes_at(row: Row, now: datetime) -> datetime | None:
-    """The first moment after `now` from which time alone gives it another status; None: never."""
-    not_after: datetime | None = row["edge__tls_not_after"]
-    if not_after is None or not_after <= now:
-        return None
-    is_valid = row["edge__tls_is_valid"] is not False and not_after - now >= EXPIRING
-    return not_after - EXPIRING + TICK if is_valid else not_after
 
 
 # Rows → facts

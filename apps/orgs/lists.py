@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, When
 from django.utils import timezone
 
-from apps.orgs.health import certificate_changes_at, certificate_status
+from apps.orgs.certificates import certificate_changes_at, certificate_status
 from apps.orgs.models import Deployment, Domain, EdgeFact, EnvVarName, Preview
 from apps.orgs.narrowing import (
     APPLICATION,

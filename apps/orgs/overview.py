@@ -15,6 +15,7 @@ STALE_PERIODS = 3
 MANIFEST_LASTS = 24 * 3600  # seconds after its asOf, where it says no staleAfter
 NEVER = datetime.min.replace(tzinfo=UTC)
 FOREVER = datetime(9999, 12, 31, tzinfo=UTC)
+TICK = timedelta(microseconds=1)  # what a database keeps: the first moment after one
 ORGANIZATION_COLUMNS = (
     "id", "name", "slug", "plan", "created_at", "project_limit", "app_limit", "domain_limit", "preview_limit",
     "default_connection_id",

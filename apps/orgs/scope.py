@@ -14,6 +14,7 @@ from django.utils import timezone
 from apps.orgs import lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
+from apps.orgs.clock import HEALTH_ENDS, Clock, has_health, with_health
 from apps.orgs.counts import apps_of_projects
 from apps.orgs.cursors import fetch
 from apps.orgs.models import (
@@ -30,7 +31,6 @@ from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Missing, Row, Rows, TimeText
 from apps.orgs.text import fold
-from apps.orgs.timetables import HEALTH_ENDS, Clock, has_health, with_health
 from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS, Reading, Versions
 
 

@@ -21,7 +21,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThanOrEqual
 from django.db.models.query import QuerySet
 
-from apps.orgs.health import EXPIRING
+from apps.orgs.certificates import EXPIRING
 from apps.orgs.models import Deployment, EdgeFact, HealthTimetable, Platform
 from apps.orgs.overview import MANIFEST_LASTS, STALE_PERIODS
 from apps.orgs.timetables import STEPS

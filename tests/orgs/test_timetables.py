@@ -15,7 +15,6 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.orgs.health import TICK
 from apps.orgs.models import (
     App,
     Deployment,
@@ -30,7 +29,7 @@ from apps.orgs.models import (
 )
 from apps.orgs.models.judged import Judged, judging_once
 from apps.orgs.models.versioned import raising_oneself
-from apps.orgs.overview import FOREVER
+from apps.orgs.overview import FOREVER, TICK
 from apps.orgs.scope import OrgScope
 from apps.orgs.timetables import EDGE_COLUMNS, RUNTIME_COLUMNS, refresh, stored_facts
 from apps.orgs.trouble import UNHEALTHY, apps_with

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from apps.net.connect_to import connect_to
-from apps.orgs.health import certificate_status
+from apps.orgs.certificates import certificate_status
 from apps.platforms.edge.probe import Prober
 from apps.platforms.edge.targets import Outcome, Target
 from tests.config.server import LOCAL, free_port, start

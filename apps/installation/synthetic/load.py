@@ -9,8 +9,10 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 
 from apps.installation.synthetic import indexes, rows
+from apps.installation.synthetic.health import timetables
 from apps.installation.synthetic.sizes import Sizes, Skeleton
 from apps.installation.synthetic.statements import Statement, Words
+from apps.installation.synthetic.tokens import tokens
 from apps.oauthmcp.models import Application
 from apps.orgs.counts import keep_counts
 from apps.orgs.models import Deployment, HealthTimetable
@@ -37,15 +39,15 @@ def load(sizes: Sizes) -> None:
             (rows.ORGANIZATIONS, skeleton.organizations()), (rows.PROJECTS, skeleton.projects()),
             (rows.APPS, skeleton.apps()),
         )][1]  # fmt: skip
-        statements = [*rows.statements(sizes, projects), *rows.tokens(sizes, _client().pk)]
+        statements = [*rows.statements(sizes, projects), *tokens(sizes, _client().pk)]
         tables = list(dict.fromkeys(statement.table for statement in statements))
-        timetables = HealthTimetable._meta.db_table
-        dropped = indexes.drop([*tables, timetables])
+        of_health = HealthTimetable._meta.db_table
+        dropped = indexes.drop([*tables, of_health])
         for statement in statements:
             _fill(statement, sizes)
         dropped.restore(sorted(tables, key=lambda table: table == Deployment._meta.db_table))
-        _fill(rows.timetables(sizes), sizes)
-        dropped.restore([timetables])
+        _fill(timetables(sizes), sizes)
+        dropped.restore([of_health])
         dropped.restore_references()
         _finish(statements)
         for number, id, _ in skeleton.organizations():

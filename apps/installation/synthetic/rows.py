@@ -1,18 +1,11 @@
 """What synthetic rows look like, table by table: names, times and states as deployment systems have them."""
 
-import json
 from datetime import timedelta
-from typing import Any
-
-from django.conf import settings
 
 from apps.installation.synthetic.sizes import Sizes
 from apps.installation.synthetic.statements import Statement, Words
-from apps.oauthmcp import models as oauthmcp
 from apps.orgs import models as orgs
-from apps.orgs.callers import SCOPES
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.overview import FOREVER
 
 ORGANIZATIONS, PROJECTS, APPS = "synthetic_organization", "synthetic_project", "synthetic_app"
 YEAR, QUARTER = timedelta(days=365), timedelta(days=90)
@@ -128,7 +121,7 @@ def _applications(sizes: Sizes, words: Words) -> list[Statement]:
                 "source_type": "'github'", "repository": repository,
                 "branch": words.one_of(4, *["main"] * 8, "develop", "release"),
                 "connection_id": words.id("con", "s.organization"),
-                "primary_url": f"'https://' || {_host('n')} || '/'",
+                "primary_url": f"'https://' || {host_of('n')} || '/'",
                 "last_deployed_at": words.spread_over(QUARTER, sizes.apps),
                 "dashboard_url": "'https://platform.example/application/' || n",
                 "created_at": words.spread_over(YEAR, sizes.apps),
@@ -153,7 +146,7 @@ def _applications(sizes: Sizes, words: Words) -> list[Statement]:
     ]  # fmt: skip
 
 
-def _host(number: str) -> str:
+def host_of(number: str) -> str:
     return f"('a' || ({number}) || '.example.com')"
 
 
@@ -165,14 +158,14 @@ def _domains(sizes: Sizes, words: Words) -> list[Statement]:
     return [
         Statement(
             orgs.Domain, sizes.apps,
-            of_domain | {"id": words.id("dom"), "external_id": "'d-' || n", "host": _host("n"),
+            of_domain | {"id": words.id("dom"), "external_id": "'d-' || n", "host": host_of("n"),
                          "created_at": words.spread_over(YEAR, sizes.apps)},
             APPS,
         ),
         Statement(
             orgs.Domain, busy,
             of_domain | {"id": words.id("dom", disabled), "external_id": f"'d-' || ({disabled})",
-                         "host": f"'www.' || {_host('s.number')}", "is_enabled": "1 = 0",
+                         "host": f"'www.' || {host_of('s.number')}", "is_enabled": "1 = 0",
                          "created_at": words.spread_over(YEAR, busy)},
             APPS, f"n * {BUSY}",
         ),
@@ -182,7 +175,7 @@ def _domains(sizes: Sizes, words: Words) -> list[Statement]:
              "reachable": f"NOT ({UNREACHABLE})", "http_status": f"CASE WHEN {UNREACHABLE} THEN NULL ELSE 200 END",
              "latency_ms": words.drawn(0, 400), "dns_status": "'resolves'",
              "tls_issuer": f"CASE WHEN {UNREACHABLE} THEN NULL ELSE 'Lets Encrypt R11' END",
-             "tls_not_after": f"CASE WHEN {UNREACHABLE} THEN NULL ELSE {_certificate_ends(words)} END",
+             "tls_not_after": f"CASE WHEN {UNREACHABLE} THEN NULL ELSE {certificate_ends(words)} END",
              "tls_is_valid": f"CASE WHEN {UNREACHABLE} THEN NULL ELSE 1 = 1 END",
              "error": f"CASE WHEN {UNREACHABLE} THEN 'connection refused' END", "period": "NULL"},
             APPS,
@@ -190,7 +183,7 @@ def _domains(sizes: Sizes, words: Words) -> list[Statement]:
     ]  # fmt: skip
 
 
-def _certificate_ends(words: Words) -> str:
+def certificate_ends(words: Words) -> str:
     return words.ago(f"-86400 * (1 + {words.drawn(1, 89)})")
 
 
@@ -240,7 +233,7 @@ def _previews(sizes: Sizes, words: Words) -> Statement:
             "id": words.id("prv"), "external_id": "'v-' || n", "pull_request_number": "n % 1000 + 1",
             "pull_request_title": words.one_of(0, *TITLES), "branch": "'feature-' || n",
             "pull_request_url": "'https://github.com/organization/repository/pull/' || (n % 1000 + 1)",
-            "url": f"'https://preview-' || {_host('n')} || '/'",
+            "url": f"'https://preview-' || {host_of('n')} || '/'",
             "status": words.one_of(1, *["deployed"] * 8, "error", "idle"),
             "created_at": words.spread_over(QUARTER, number),
         },
@@ -277,89 +270,3 @@ def _deployments(sizes: Sizes, words: Words) -> Statement:
         },
         APPS, app,
     )  # fmt: skip
-
-
-def timetables(sizes: Sizes) -> Statement:
-    """What `apps.orgs.timetables` works out of the facts above. It needs the index of an application's deployments."""
-    words = Words(sizes)
-    last = (
-        f"(SELECT d.status FROM {orgs.Deployment._meta.db_table} d WHERE d.app_id = s.id AND NOT d.is_preview "
-        "ORDER BY d.created_at DESC, d.id DESC LIMIT 1)"
-    )
-    of_status = f"(SELECT a.status FROM {orgs.App._meta.db_table} a WHERE a.id = s.id)"
-    failed, erring = f"COALESCE({last} = 'failed', 1 = 0)", f"{of_status} = 'error'"
-    deploying, host = f"{of_status} = 'deploying'", _host("n")
-    deployment = f"CASE WHEN {failed} THEN 'The last deployment failed.' WHEN {erring} THEN " \
-        "'The platform says that it is in error.' "  # fmt: skip
-    has_second = f"NOT ({deploying} OR {UNREACHABLE} OR {failed} OR {erring})"
-    far = f"'{FOREVER:%Y-%m-%d %H:%M:%S}'"
-    ends = _certificate_ends(words)
-    if "TIMESTAMPTZ" in ends:
-        far = f"TIMESTAMPTZ {far[:-1]}+00'"
-    return Statement(
-        orgs.HealthTimetable, sizes.apps,
-        {
-            "app_id": "s.id", "organization_id": "s.organization_id", "holds": "'always'",
-            "level_1": f"CASE WHEN {deploying} THEN 'deploying' WHEN {UNREACHABLE} THEN 'down' "
-            f"WHEN {failed} OR {erring} THEN 'degraded' ELSE 'healthy' END",
-            "reason_1": f"CASE WHEN {deploying} THEN 'A deployment is in progress.' ELSE {deployment} "
-            f"WHEN {UNREACHABLE} THEN {host} || ' did not answer.' ELSE 'Running instances: 1 of 1.' END END",
-            "until_1": f"CASE WHEN {has_second} THEN {ends} ELSE {far} END",
-            "level_2": f"CASE WHEN {has_second} THEN 'degraded' END",
-            "reason_2": f"CASE WHEN {has_second} THEN 'The certificate of ' || {host} || ' has expired.' END",
-            "until_2": f"CASE WHEN {has_second} THEN {far} END",
-        },
-        APPS,
-    )  # fmt: skip
-
-
-def tokens(sizes: Sizes, client: int) -> list[Statement]:
-    """Users, each a member of one organization, and what they authorized one client (its key) to read.
-
-    Half of the tokens are access tokens, of which each authorization's first is still valid; half are for refreshing.
-    """
-    words = Words(sizes)
-    half = -(-sizes.tokens // 2)
-    scope = f"'{' '.join(SCOPES)}'"
-    authorization = words.uuid("'authorization-' || ({})")
-    of_authorization: dict[str, Any] = {
-        "authorization_id": authorization.format(f"n % {sizes.authorizations}"),
-        "user_id": f"n % {sizes.authorizations} % {sizes.users} + 1000001",
-        "application_id": str(client),
-        "resource": f"'{json.dumps([settings.PUBLIC_URL])}'",
-        "created": words.spread_over(QUARTER, half), "updated": words.spread_over(QUARTER, half),
-    }  # fmt: skip
-    is_first = f"n < {sizes.authorizations}"
-    return [
-        Statement(
-            orgs.User, sizes.users,
-            {"id": "n + 1000001", "email": "'member-' || n || '@synthetic.invalid'", "name": "'Member ' || n",
-             "password": "'!'"},
-        ),
-        Statement(
-            orgs.Membership, sizes.users,
-            {"id": "n + 1000001", "organization_id": "s.id", "user_id": "n + 1000001", "role": "'member'"},
-            ORGANIZATIONS, f"n % {sizes.organizations}",
-        ),
-        Statement(
-            oauthmcp.Authorization, sizes.authorizations,
-            {"id": authorization.format("n"), "application_id": str(client), "scope": scope,
-             "membership_id": f"n % {sizes.users} + 1000001", "redirect_uri": "'http://127.0.0.1/callback'",
-             "expires_at": words.ago("-30 * 86400"), "last_used_at": words.ago("120"),
-             "created": words.spread_over(QUARTER, sizes.authorizations)},
-        ),
-        Statement(
-            oauthmcp.AccessToken, half,
-            of_authorization | {
-                "token": "''", "token_checksum": "MD5('access-' || n) || MD5('token-' || n)", "scope": scope,
-                "expires": f"CASE WHEN {is_first} THEN {words.ago('-3600')} ELSE {words.ago('60')} END",
-            },
-        ),
-        Statement(
-            oauthmcp.RefreshToken, half,
-            of_authorization | {
-                "token": "''", "token_checksum": "MD5('refresh-' || n) || MD5('token-' || n)",
-                "revoked": f"CASE WHEN {is_first} THEN NULL ELSE {words.ago('3600')} END",
-            },
-        ),
-    ]  # fmt: skip

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 
-from apps.orgs.health import SERVER_ERROR, certificate_status
+from apps.orgs.certificates import certificate_status
+from apps.orgs.health import SERVER_ERROR
 from apps.orgs.models import Domain, EdgeFact, EdgeHour, EdgeStatistics
 from apps.orgs.models.facts import PROBE_PERIOD
 from apps.orgs.models.judged import judging_once

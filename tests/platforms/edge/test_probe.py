@@ -10,7 +10,7 @@ from threading import Event
 
 import pytest
 
-from apps.orgs.health import certificate_status
+from apps.orgs.certificates import certificate_status
 from apps.platforms.edge import probe as probe_module
 from apps.platforms.edge.lookups import Lookups
 from apps.platforms.edge.probe import Prober
