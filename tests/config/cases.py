@@ -141,4 +141,5 @@ def refusals(env: dict[str, str]) -> list[str]:
             return [str(error)]
     names = [name for name in read if name.isupper() and name != "DATABASES"]
     with override_settings(**{name: read[name] for name in names if getattr(settings, name, None) != read[name]}):
-        return [problem.msg for problem in (*settings_rules(), *database_rules(databases=["default"]))]
+        problems = [*settings_rules(), *database_rules(databases=["default"])]
+        return [problem.msg for problem in problems if problem.is_serious()]

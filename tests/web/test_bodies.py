@@ -222,8 +222,11 @@ WRONG: list[Any] = [
     None, True, False, [], {}, [1], {"a": 1}, 7.5, -1, 2**31, 2**53 + 1, 2**63, -(2**63) - 1, 10**4000, 1e300, "",
     "7" * 9000,
 ]  # fmt: skip
-# What is right here and there: an offset, a line and a pull request's number may be large, a query and a path empty.
-RIGHT = {("offset", 2**31), ("startLine", 2**31), ("offset", 2**53 + 1), ("query", ""), ("path", ""), ("branch", "")}
+# What is right here and there: an offset and a line may be large, a query and a path empty; any version is another one.
+RIGHT = {
+    ("offset", 2**31), ("startLine", 2**31), ("offset", 2**53 + 1), ("query", ""), ("path", ""), ("branch", ""),
+    ("ifVersion", ""),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("tool", sorted(TOOLS))
