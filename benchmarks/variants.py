@@ -104,7 +104,7 @@ def variants(token: str, fixed: str, version: str | None, database: str) -> list
     ]
     if database == "postgresql":
         found += [
-            Variant("fastapi", "fastapi", http("/list_apps", token, INPUT), "FastAPI, asyncpg, orjson, written for speed"),
+            Variant("fastapi", "fastapi", http("/list_apps", token, INPUT), "FastAPI, asyncpg, orjson, handwritten"),
             Variant("sdk", "sdk", mcp, "MCP SDK, asyncpg, over `/mcp`"),
             Variant("fastmcp", "fastmcp", mcp, "FastMCP, asyncpg, over `/mcp`"),
         ]

@@ -1,4 +1,4 @@
-"""FastAPI with asyncpg and orjson, written for speed: no response model, no dependencies, one orjson of plain dicts."""
+"""FastAPI with asyncpg and orjson, handwritten: no response model, no dependencies, one orjson of plain dicts."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
