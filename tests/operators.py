@@ -76,7 +76,7 @@ def plan_of(sql: str) -> str:
             return "\n".join(row[3] for row in cursor.fetchall()) + "\n"
         # The tests' tables are too small for an index to pay, and sorting few rows may cost as much as not to.
         plans = []
-        for way in ("seqscan", "bitmapscan", "sort"):
+        for way in ("seqscan", "bitmapscan", "sort", "incremental_sort"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
             cursor.execute("EXPLAIN " + sql.replace("%", "%%"))
             plans.append("\n".join(row[0] for row in cursor.fetchall()))
