@@ -259,6 +259,8 @@ def _slot(at: int, parameter: Any, values: Sequence[Any]) -> tuple[int, int, Ada
         for guise in GUISES:
             if _same(parameter, guise(value) if guise else value):
                 return at, number, guise
+        if type(value) is int and isinstance(parameter, int) and parameter == value:
+            return at, number, type(parameter)  # PostgreSQL's adapter gives numbers the type of their column
     return None
 
 

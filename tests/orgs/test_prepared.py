@@ -78,6 +78,7 @@ def test_what_is_asked_most_is_prepared(acme: Fill) -> None:
     for place in ({}, {"application_id": acme.app.id}, {"project_id": acme.project.id}):
         for rows in (scope.domains(**place), scope.previews(**place), scope.deployments(**place)):
             assert is_prepared_throughout(rows)
+    Platform.objects.create(organization=acme.organization, kind="dokploy", name="syncs", last_sync_at=timezone.now())
     for rows in (scope.apps(), scope.apps(status="error"), scope.apps(project_id=acme.project.id)):
         assert is_prepared_throughout(rows)
 
