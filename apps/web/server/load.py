@@ -5,7 +5,7 @@ import mmap
 NOBODY = -1  # no worker is counted here
 NO_MORE = 2**31 - 1  # a worker that takes no new clients
 # A worker that has more clients than another one leaves a new one to it for a moment: it may stand still.
-GIVING_WAY = 0.01  # seconds
+GIVING_WAY = 0.05  # seconds
 MAX_WORKERS = 256  # also those that end while others have begun
 
 _memory = mmap.mmap(-1, 4 * MAX_WORKERS)
