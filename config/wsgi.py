@@ -4,8 +4,8 @@ import gc
 import os
 import sys
 
+import django
 from django.core.exceptions import ImproperlyConfigured
-from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -13,12 +13,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # make its own copy of memory that all share.
 gc.disable()
 try:
-    application = get_wsgi_application()
+    django.setup(set_prefix=False)
 
     # Importable only now that Django is set up.
+    from apps.web.handler import Handler
     from config.checks import refuse_bad_settings
     from config.database import bound_requests
 
+    application = Handler()
     bound_requests()
     refuse_bad_settings()
 

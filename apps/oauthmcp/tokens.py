@@ -2,10 +2,11 @@
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils import timezone
 
 from apps.net.encryption import hash_of
@@ -50,11 +51,16 @@ def authenticate_access_token(token: str) -> Caller | None:
     return Caller(
         org=scope_of(*organization),
         viewer=Viewer(email, name or None, role),
-        scopes=frozenset(scope.split()) & SCOPES.keys(),
+        scopes=_known_scopes(scope),
         user_id=user_id,
         client_id=client_id,
         authorization_id=authorization_id,
     )
+
+
+@lru_cache(maxsize=256)
+def _known_scopes(scope: str) -> frozenset[str]:
+    return frozenset(scope.split()) & SCOPES.keys()
 
 
 def _uuid(id: UUID | str) -> UUID:
@@ -64,7 +70,12 @@ def _uuid(id: UUID | str) -> UUID:
 
 def _look_up(token: str) -> Any:
     now = timezone.now()
-    at = connection.ops.adapt_datetimefield_value  # SQLite keeps times as text
-    resource = json.dumps([canonical_resource()])
-    rows = fetch(LOOKUP, [at(now - PRECISION), hash_of(token), at(now), resource, at(now)])
+    at = connections[DEFAULT_DB_ALIAS].ops.adapt_datetimefield_value  # SQLite keeps times as text
+    present = at(now)
+    rows = fetch(LOOKUP, [at(now - PRECISION), hash_of(token), present, _as_json(canonical_resource()), present])
     return rows[0] if rows else None
+
+
+@lru_cache(maxsize=1)
+def _as_json(resource: str) -> str:
+    return json.dumps([resource])

@@ -1,6 +1,7 @@
 """A tool's answer: kept from an earlier call where that is still right, else made and kept."""
 
 from datetime import datetime
+from functools import lru_cache
 
 import orjson
 from django.conf import settings
@@ -37,7 +38,7 @@ def answer(caller: Caller, tool: Tool, inputs: Row) -> bytes:
         found = _made(caller, tool, inputs, question, versions)
     if theirs and theirs.digest == found.digest:
         return _unchanged(org, ListVersion(found.version).extra, found.version)
-    return found.head + encode(org.synced_at) + found.tail
+    return b"".join((found.head, _time(org.synced_at), found.tail))
 
 
 def _question(tool: Tool, org: OrgScope, inputs: Row) -> str:
@@ -86,7 +87,12 @@ def _of_list(told: Row, question: str, versions: tuple[int, ...] | None, until: 
 
 def _unchanged(org: OrgScope, extra: bytes, version: str) -> bytes:
     head = b'{"items":[],"nextCursor":null' + SYNCED_AT
-    return head + encode(org.synced_at) + _tail(extra, version, b"true")
+    return head + _time(org.synced_at) + _tail(extra, version, b"true")
+
+
+@lru_cache(maxsize=1024)  # until the next sync it is the same
+def _time(time: datetime | None) -> bytes:
+    return encode(time)
 
 
 def _tail(extra: bytes, version: str, is_unchanged: bytes) -> bytes:

@@ -13,6 +13,7 @@ class ToolsConfig(AppConfig):
         from apps.web.errors import respond
 
         surfaces.add(surfaces.Surface("api", respond), prefixes=("/api/v1/",))
+        surfaces.add(surfaces.Surface("api", respond, is_call=True), prefixes=("/api/v1/tools/",))
         description = surfaces.Surface("api description", respond, any_origin=True, needs_https=False)
         surfaces.add(description, paths=("/api/v1/openapi.json",))
         reference = surfaces.Surface("api reference", respond, is_page=True, needs_https=False)
@@ -20,4 +21,4 @@ class ToolsConfig(AppConfig):
         # The address of this page carries a code.
         signed_in = surfaces.Surface("api reference", respond, is_page=True)
         surfaces.add(signed_in, paths=("/api/v1/docs/signed-in",))
-        surfaces.add(surfaces.Surface("mcp", respond_rpc), paths=("/mcp", "/mcp/"))
+        surfaces.add(surfaces.Surface("mcp", respond_rpc, is_call=True), paths=("/mcp", "/mcp/"))

@@ -50,7 +50,6 @@ class Door(APIView):
             response = self.post(self.request, *args, **kwargs)
         except Exception as error:
             response = self.handle_exception(error)
-        response.headers["Allow"] = "POST, OPTIONS"
         return response
 
     def perform_authentication(self, request: Request) -> None:

@@ -39,9 +39,10 @@ def read_body(request: HttpRequest) -> bytes:
     expected = int(length or 0)
     if expected > MAX_BODY:
         raise Refused(413, "too_large", f"The body may have at most {MAX_BODY} bytes.")
-    if len(request.body) < expected:  # the part that came may well be JSON, or nothing
+    body = request.body
+    if len(body) < expected:  # the part that came may well be JSON, or nothing
         _refuse(ENDED_TOO_EARLY)
-    return request.body
+    return body
 
 
 def parse(raw: bytes) -> Any:

@@ -2,8 +2,8 @@
 
 import logging
 import re
+import secrets
 import time
-import uuid
 from collections.abc import Callable
 from ipaddress import ip_address
 from itertools import takewhile
@@ -17,7 +17,7 @@ from apps.web.characters import escaped_page
 from apps.web.csp import page_policy
 from apps.web.errors import bad_host, https_required
 from apps.web.logs import ACCESS
-from apps.web.redaction import current_request, redact_path
+from apps.web.redaction import current_request, redact_path, redact_text
 from apps.web.surfaces import surface_of
 
 access_log = logging.getLogger(ACCESS)
@@ -49,7 +49,7 @@ class RequestMiddleware:
     def _respond(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
         inbound = request.META.get("HTTP_X_REQUEST_ID", "")
-        request.id = inbound if REQUEST_ID.match(inbound) else uuid.uuid4().hex  # type: ignore[attr-defined]
+        request.id = inbound if REQUEST_ID.match(inbound) else secrets.token_hex(16)  # type: ignore[attr-defined]
         _apply_forwarded_headers(request)
         response = self._answer(request)
         response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
@@ -130,13 +130,14 @@ def _is_trusted(hop: str) -> bool:
 
 def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> None:
     # Neither query strings nor headers: both can carry credentials. Nor the links that mails carry.
+    method, path = redact_text(request.method or ""), redact_path(request.path_info)[:200]
     fields = {
         "requestId": request.id,  # type: ignore[attr-defined]
-        "method": request.method,
-        "path": redact_path(request.path_info)[:200],
+        "method": method,
+        "path": path,
         "status": response.status_code,
         "durationMs": round((time.perf_counter() - started) * 1000, 1),
         "client": request.client_address[:45],  # type: ignore[attr-defined]
     }
     fields |= getattr(request, "caller_fields", {})
-    access_log.info("%s %s %s", request.method, fields["path"], response.status_code, extra={"fields": fields})
+    access_log.info("%s %s %s", method, path, response.status_code, extra={"fields": fields})

@@ -56,6 +56,7 @@ _HARMLESS = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)  # the same are asked for again and again; a server refuses those of many kilobytes
 def redact_path(path: str) -> str:
     """A path as it may be logged: whatever follows the beginning of a mail's link is left out, spelled in any way."""
     return redact_text(_LINK_IN_PATH.sub(r"\1…", path))

@@ -17,6 +17,7 @@ class Surface:
 
     `is_page`: for browsers, with sessions and CSRF. `any_origin`: CORS allows every origin. `needs_https`: who asks
     sends or gets a secret there, so plain http is refused outside local; false only where everything is public.
+    `is_call`: for tools, which are called again and again, and so by the shortest way (Handler, PageMiddleware).
     """
 
     name: str
@@ -24,6 +25,7 @@ class Surface:
     is_page: bool = False
     any_origin: bool = False
     needs_https: bool = True
+    is_call: bool = False
 
 
 _by_path: dict[str, Surface] = {}

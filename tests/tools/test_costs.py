@@ -43,7 +43,7 @@ class Bounds:
 
 BOUNDS = {
     "miss": Bounds(statements=4, calls=8_000, peak=300, kept=100),
-    "hit": Bounds(statements=1, calls=1_600, peak=100, kept=20),
+    "hit": Bounds(statements=1, calls=1_000, peak=100, kept=20),
 }
 
 Call = Callable[[str, dict[str, Any]], bytes]
