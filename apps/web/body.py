@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from django.http import HttpRequest
@@ -10,6 +11,7 @@ from apps.web.exceptions import ENDED_TOO_EARLY, InvalidInput, Refused
 
 MAX_BODY = 64 * 1024
 MAX_DEPTH = 32
+MAX_KNOWN_BYTES = 512  # of a body that is remembered
 TOO_DEEP = f"The JSON is nested too deeply: at most {MAX_DEPTH} levels are read."
 NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 LENGTH = re.compile(r"[0-9]{1,4000}")  # Python refuses to read longer numbers, and servers longer headers
@@ -18,6 +20,15 @@ LENGTH = re.compile(r"[0-9]{1,4000}")  # Python refuses to read longer numbers, 
 def read_object(request: HttpRequest) -> dict[str, Any]:
     """The body as a JSON object; a truly empty one counts as {}. Raises Refused and InvalidInput."""
     raw = read_body(request)
+    return dict(_known_object(raw)) if len(raw) <= MAX_KNOWN_BYTES else _parse_object(raw)
+
+
+@lru_cache(maxsize=1024)  # most calls send what was sent before
+def _known_object(raw: bytes) -> dict[str, Any]:
+    return _parse_object(raw)
+
+
+def _parse_object(raw: bytes) -> dict[str, Any]:
     value = parse(raw) if raw else {}
     if not isinstance(value, dict):
         raise InvalidInput.because(None, "The body must be a JSON object, such as {}.", "not_an_object")

@@ -97,8 +97,13 @@ def _lacks_https(request: HttpRequest) -> bool:
 
 def _apply_forwarded_headers(request: HttpRequest) -> None:
     """Sets `client_address`: the right-most hop that is not a trusted proxy; takes the scheme from such a proxy."""
-    hops = [plain_address(request.META.get("REMOTE_ADDR", "")) or request.META.get("REMOTE_ADDR", "")]
-    if settings.TRUSTED_PROXIES and _is_trusted(hops[0]):
+    peer = request.META.get("REMOTE_ADDR", "")
+    peer = plain_address(peer) or peer
+    if not settings.TRUSTED_PROXIES:
+        request.client_address = peer  # type: ignore[attr-defined]
+        return
+    hops = [peer]
+    if _is_trusted(peer):
         hops += _forwarded_for(request.META.get("HTTP_X_FORWARDED_FOR", ""))
         if protocols := request.META.get("HTTP_X_FORWARDED_PROTO"):
             request.environ["wsgi.url_scheme"] = _scheme_of(protocols)  # type: ignore[attr-defined]
@@ -119,8 +124,6 @@ def _scheme_of(protocols: str) -> str:
 
 
 def _is_trusted(hop: str) -> bool:
-    if not settings.TRUSTED_PROXIES:
-        return False
     try:
         address = ip_address(hop)
     except ValueError:
