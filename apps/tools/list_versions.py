@@ -32,8 +32,11 @@ def version_of(
     return base64.urlsafe_b64encode(signature + claims).rstrip(b"=").decode("ascii")
 
 
-def digest_of(question: str, content: bytes) -> bytes:
-    return hashlib.sha256(question.encode() + b"\0" + content).digest()[:DIGEST_BYTES]
+def digest_of(question: str, *content: bytes) -> bytes:
+    digest = hashlib.sha256(question.encode() + b"\0")
+    for part in content:
+        digest.update(part)
+    return digest.digest()[:DIGEST_BYTES]
 
 
 class ListVersion:

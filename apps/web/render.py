@@ -8,7 +8,14 @@ from django.http import HttpResponse
 
 from apps.web.characters import escaped_json
 
-Encoded = orjson.Fragment
+
+class Encoded:
+    """A value that is JSON already."""
+
+    __slots__ = ("content",)
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
 
 
 def encode(value: Any) -> bytes:
@@ -34,7 +41,9 @@ def json_bytes(content: bytes, status: int = 200, headers: dict[str, str] | None
     )
 
 
-def _default(value: Any) -> str:
+def _default(value: Any) -> str | orjson.Fragment:
+    if isinstance(value, Encoded):
+        return orjson.Fragment(value.content)
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
     raise TypeError(f"{type(value).__name__} has no JSON form here")
