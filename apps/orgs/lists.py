@@ -49,7 +49,11 @@ def _domains(place: Place, *, host: str | None, before: datetime | None) -> Rows
                 Q(edge__tls_not_after__lt=before), early.order_by("tls_not_after").values_list("domain_id", flat=True)
             )
         )
-    return Rows(rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS), order=("host", "path", "id"))
+    return Rows(
+        rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS),
+        order=("host", "path", "id"),
+        of=place.organization_id,
+    )
 
 
 @prepared
@@ -68,6 +72,7 @@ def previews(place: Place, *, pull_request_number: int | None, status: str | Non
         ),
         order=NEWEST_FIRST,
         finish=_finish,
+        of=place.organization_id,
     )
 
 
@@ -102,6 +107,7 @@ def deployments(
         rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS),
         order=NEWEST_FIRST,
         finish=_finish_deployments,
+        of=place.organization_id,
     )
 
 
@@ -139,6 +145,7 @@ def _variable_names(place: Place, *, scope: str | None, name: str | None, sort_k
         rows.values(*VARIABLE_COLUMNS),
         order=("sort_key", "scope", "id"),
         finish=_finish_variables,
+        of=place.organization_id,
     )
 
 

@@ -73,19 +73,20 @@ class OrgScope:
             self.reading.ends(clock.anything_changes_at())
         apps = _apps(place, clock, status=status, branch=branch, health=health, query=query)
         apps.watch = lambda page: self.reading.ends(clock.changes_at(page))
-        return apps
+        return apps.tell(self.reading)
 
     def domains(
         self, *, host: str | None = None, certificate_expires_before: datetime | None = None, **ids: str | None
     ) -> Rows:
         """Domains by host. Of all these lists `ids` name the place; Missing is raised for what is not there."""
         place = place_of(self.organization_id, **ids)
-        return lists.domains(place, self.reading, host=host, certificate_expires_before=certificate_expires_before)
+        rows = lists.domains(place, self.reading, host=host, certificate_expires_before=certificate_expires_before)
+        return rows.tell(self.reading)
 
     def previews(self, *, pull_request_number: int | None = None, status: str | None = None, **ids: str | None) -> Rows:
         """Previews, the newest first."""
         place = place_of(self.organization_id, **ids)
-        return lists.previews(place, pull_request_number=pull_request_number, status=status)
+        return lists.previews(place, pull_request_number=pull_request_number, status=status).tell(self.reading)
 
     def deployments(
         self,
@@ -101,13 +102,15 @@ class OrgScope:
         """Deployments, the newest first; `since` is inclusive, `until` exclusive; `commit_sha` is how it begins."""
         place = place_of(self.organization_id, **ids)
         is_preview = None if target is None else target == "preview"
-        return lists.deployments(
+        rows = lists.deployments(
             place, is_preview=is_preview, status=status, commit_sha=commit_sha, branch=branch, since=since, until=until
         )
+        return rows.tell(self.reading)
 
     def variable_names(self, *, scope: str | None = None, name: str | None = None, **ids: str | None) -> Rows:
         """Names of variables by name: all that an application sees; elsewhere each once, where it is set."""
-        return lists.variable_names(place_of(self.organization_id, **ids), scope=scope, name=name)
+        place = place_of(self.organization_id, **ids)
+        return lists.variable_names(place, scope=scope, name=name).tell(self.reading)
 
     def projects(self, *, query: str) -> Rows:
         """Projects by name, each with its number of apps and its environments: the default first, then by name."""
@@ -136,7 +139,7 @@ class OrgScope:
         """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
         if project_id is not None:
             existing_project(self.organization_id, project_id)
-        return _secret_names(self.organization_id, project_id)
+        return _secret_names(self.organization_id, project_id).tell(self.reading)
 
     def templates(self, *, query: str, tag: str | None) -> Rows:
         """The installation's templates and this organization's own, by name."""
@@ -186,7 +189,7 @@ def _secret_names(organization_id: str, project_id: str | None) -> Rows:
     names = OrgSecretName.objects.filter(organization_id=organization_id)
     if project_id is not None:
         names = names.filter(project_id=project_id)
-    return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"))
+    return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"), of=organization_id)
 
 
 @prepared
@@ -212,7 +215,9 @@ def _apps(
     else:
         conditions.append(search(everywhere, query))
     apps = rows_in(with_health(apps, clock), place, *conditions)
-    return Rows(apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES)
+    return Rows(
+        apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES, of=place.organization_id
+    )
 
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
