@@ -78,13 +78,27 @@ class TimeText(Func):
         return super().as_sql(compiler, connection, template=template, **context)
 
 
+class MicrosecondText(Func):
+    """A time with its microseconds and without its zone, which is UTC: as text it has the same order."""
+
+    output_field = CharField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return super().as_sql(compiler, connection, template="%(expressions)s", **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "to_char(%(expressions)s, 'YYYY-MM-DD HH24:MI:SS.US')"
+        return super().as_sql(compiler, connection, template=template, **context)
+
+
 class Rows:
     """Rows as dicts in a total order.
 
     `order` names columns of the row, all ascending or all with a leading minus, and ends with an id. `finish` adds
-    to a page of rows what one more query brings, `watch` only looks at it. `extra` is what the answer carries beside
-    the rows. `names` are what columns of the query are called in rows, where that is not the same. `of` is the
-    organization whose versions may be told along: see `tell`.
+    to a page of rows what one more query brings, `watch` only looks at it. `instead` tells of what was read which rows
+    have to be read in its place, where something that it depends on has become another thing. `extra` is what the
+    answer carries beside the rows. `names` are what columns of the query are called in rows, where that is not the
+    same. `of` is the organization whose versions may be told along: see `tell`.
     """
 
     def __init__(
@@ -100,6 +114,7 @@ class Rows:
         self.order = order
         self.finish = finish
         self.watch: Callable[[Sequence[Row]], None] | None = None
+        self.instead: Callable[[Sequence[Row]], Rows | None] | None = None
         self.extra = extra or {}
         self.names = names or {}
         self.of = of
@@ -114,6 +129,8 @@ class Rows:
     def page(self, after: list[str] | None, limit: int) -> tuple[Sequence[Row], bool]:
         """At most `limit` rows that come after the position `after`, and whether there are more."""
         rows = self.read(None if after is None else self._values(after), limit + 1)
+        if self.instead and (others := self.instead(rows)) is not None:
+            return others.page(after, limit)
         page = rows[:limit]
         if self.watch:
             self.watch(page)

@@ -4,6 +4,7 @@ Every query starts from this organization's id; ids of other organizations name 
 applications that are hidden, nor of anything that belongs to one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -28,6 +29,7 @@ from apps.orgs.models import (
 from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in, search
 from apps.orgs.overview import Overview, overview_of, visible_apps
+from apps.orgs.platform_times import remember, remembered_platforms, seen_platforms
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Missing, Row, Rows, TimeText
 from apps.orgs.text import fold
@@ -68,11 +70,22 @@ class OrgScope:
         Raises Missing for a project or an environment that is not there.
         """
         place = place_of(self.organization_id, project_id=project_id, environment_id=environment_id)
-        clock = Clock.of(self.organization_id, timezone.now())
-        if health is not None:
+        filters = {"status": status, "branch": branch, "health": health, "query": query}
+        return self._apps_by(remembered_platforms(self.organization_id), place, filters)
+
+    def _apps_by(self, platforms: str, place: Place, filters: Row) -> Rows:
+        clock = Clock.of(self.organization_id, platforms, timezone.now())
+        if filters["health"] is not None:
             self.reading.ends(clock.anything_changes_at())
-        apps = _apps(place, clock, status=status, branch=branch, health=health, query=query)
-        apps.watch = lambda page: self.reading.ends(clock.changes_at(page))
+
+        def instead(found: Sequence[Row]) -> Rows | None:
+            seen = found[0]["platforms_seen"] if found else seen_platforms(self.organization_id, self.reading)
+            if seen == platforms:
+                return None
+            return self._apps_by(remember(self.organization_id, seen), place, filters)
+
+        apps = _apps(place, clock, **filters)
+        apps.watch, apps.instead = lambda page: self.reading.ends(clock.changes_at(page)), instead
         return apps.tell(self.reading)
 
     def domains(
@@ -242,7 +255,7 @@ APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
     "connection_id", "primary_url", "dashboard_url", "sort_key", "health", "health_reason",
-    *HEALTH_ENDS,
+    *HEALTH_ENDS, "platforms_seen",
 )  # fmt: skip
 APP_TIMES = {"last_deployed": TimeText("last_deployed_at"), "created": TimeText("created_at")}
 # Joined columns get the contract's words, so that no tool names a join. An annotation must not be called like a column.

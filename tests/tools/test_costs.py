@@ -44,7 +44,7 @@ class Bounds:
 
 
 BOUNDS = {
-    "miss": Bounds(statements=3, calls=8_000, peak=300, kept=100),
+    "miss": Bounds(statements=2, calls=8_000, peak=300, kept=100),
     "hit": Bounds(statements=1, calls=1_600, peak=100, kept=20),
 }
 
