@@ -239,6 +239,7 @@ def _refuse(*_: Any) -> NoReturn:
 GUISES: tuple[Adapt | None, ...] = (
     None,
     lambda value: connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value,
+    lambda value: f"%{connection.ops.prep_for_like_query(str(value))}%" if isinstance(value, str) else value,
 )
 
 

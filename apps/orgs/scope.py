@@ -9,23 +9,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.orgs import lists
+from apps.orgs import lists, named_lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
 from apps.orgs.clock import HEALTH_ENDS, Clock, has_health, with_health
-from apps.orgs.counts import apps_of_projects
 from apps.orgs.cursors import fetch
-from apps.orgs.models import (
-    App,
-    Environment,
-    OrgSecretName,
-    Project,
-    SourceConnection,
-    Template,
-)
+from apps.orgs.models import App, SourceConnection
 from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in, search
 from apps.orgs.overview import Overview, overview_of, visible_apps
@@ -127,40 +119,17 @@ class OrgScope:
 
     def projects(self, *, query: str) -> Rows:
         """Projects by name, each with its number of apps and its environments: the default first, then by name."""
-        projects = Project.objects.filter(organization_id=self.organization_id)
-        return Rows(
-            _search(projects, query).values(*PROJECT_COLUMNS),
-            order=("sort_key", "id"),
-            finish=self._add_environments_and_counts,
-        )
-
-    def _add_environments_and_counts(self, projects: list[Row]) -> None:
-        ids = [project["id"] for project in projects]
-        counts = apps_of_projects(self.organization_id, ids)
-        environments: dict[str, list[Row]] = {}
-        for environment in (
-            Environment.objects.filter(organization_id=self.organization_id, project_id__in=ids)
-            .order_by("-is_default", "sort_key", "id")
-            .values("project_id", "id", "name", "is_default")
-        ):
-            environments.setdefault(environment["project_id"], []).append(dict(environment))
-        for project in projects:
-            project["app_count"] = counts[project["id"]]
-            project["environments"] = environments.get(project["id"], [])[:MAX_ENVIRONMENTS_SHOWN]
+        return named_lists.projects(self.organization_id, query).tell(self.reading)
 
     def secret_names(self, *, project_id: str | None) -> Rows:
         """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
         if project_id is not None:
             existing_project(self.organization_id, project_id)
-        return _secret_names(self.organization_id, project_id).tell(self.reading)
+        return named_lists.secret_names(self.organization_id, project_id).tell(self.reading)
 
     def templates(self, *, query: str, tag: str | None) -> Rows:
         """The installation's templates and this organization's own, by name."""
-        templates = Template.objects.filter(Q(organization_id=self.organization_id) | Q(organization_id__isnull=True))
-        if tag is not None:
-            # A comma stands between tags; in no tag.
-            templates = templates.none() if "," in tag else templates.filter(tags__contains=f",{fold(tag)},")
-        return Rows(_search(templates, query).values(*TEMPLATE_COLUMNS), order=("sort_key", "id"), finish=_split_tags)
+        return named_lists.templates(self.organization_id, query, tag).tell(self.reading)
 
     def overview(self) -> Overview:
         """The organization itself with what it may have and has, in three queries."""
@@ -198,14 +167,6 @@ def in_utc(time: datetime | None) -> datetime | None:
 
 
 @prepared
-def _secret_names(organization_id: str, project_id: str | None) -> Rows:
-    names = OrgSecretName.objects.filter(organization_id=organization_id)
-    if project_id is not None:
-        names = names.filter(project_id=project_id)
-    return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"), of=organization_id)
-
-
-@prepared
 def _app(organization_id: str, id: str) -> Rows:
     return Rows(visible_apps(organization_id).filter(id=id).values(*AppScope.COLUMNS), order=("id",))
 
@@ -240,15 +201,8 @@ def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     return rows.filter(search_key__contains=fold(query)) if query else rows
 
 
-def _split_tags(templates: list[Row]) -> None:
-    for template in templates:
-        template["tags"] = template["tags"].strip(",").split(",") if template["tags"].strip(",") else []
-
-
 # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
 BY_SLUG = f"SELECT o.id, o.synced_at, {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.slug = %s"  # noqa: S608
-# Of one project. With names of every length so many still fit on a page.
-MAX_ENVIRONMENTS_SHOWN = 64
 TRIGRAM = 3  # characters: no index finds fewer
 UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
@@ -263,10 +217,3 @@ APP_NAMES = {
     "project__name": "project_name", "environment__name": "environment_name", "last_deployed": "last_deployed_at",
     "created": "created_at",
 }  # fmt: skip
-PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
-SECRET_COLUMNS = (
-    "id", "name", "scope", "project_id", "environment_id", "provider", "updated_at", "sort_key",
-)  # fmt: skip
-TEMPLATE_COLUMNS = (
-    "id", "name", "description", "version", "tags", "logo_url", "github_url", "website_url", "docs_url", "sort_key",
-)  # fmt: skip

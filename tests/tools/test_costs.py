@@ -25,9 +25,9 @@ from tests.tools.test_every_tool import ROW_TOOLS, input_for
 
 ROWS = 50
 # Statements of a call whose answer is made anew: the bearer check's first, and last the rows', which tells the versions
-# too. 3 where nothing is said: something is looked up before. Of list_projects no counts are kept here.
+# too. 3 where nothing is said: something is looked up before.
 STATEMENTS = {
-    "get_account": 6, "get_app_health": 5, "list_org_secrets": 2, "list_projects": 6,
+    "get_account": 6, "get_app_health": 5, "list_org_secrets": 2, "list_projects": 2, "list_templates": 2,
 }  # fmt: skip
 BYTES = 33_000  # of list_apps with 50 rows
 
