@@ -56,7 +56,8 @@ def secret_names(organization_id: str, project_id: str | None) -> Rows:
     names = OrgSecretName.objects.filter(organization_id=organization_id)
     if project_id is not None:
         names = names.filter(project_id=project_id)
-    return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"), of=organization_id)
+    columns = names.values(*SECRET_COLUMNS, updated=TimeText("updated_at"))
+    return Rows(columns, ("sort_key", "scope", "id"), names={"updated": "updated_at"}, of=organization_id)
 
 
 def _containing(rows: QuerySet[Any], part: str, *, is_nothing: bool) -> QuerySet[Any]:
@@ -99,7 +100,7 @@ def _split_tags(templates: list[Row]) -> None:
 
 PROJECT_COLUMNS = ("id", "external_id", "name", "description", "sort_key")
 SECRET_COLUMNS = (
-    "id", "name", "scope", "project_id", "environment_id", "provider", "updated_at", "sort_key",
+    "id", "name", "scope", "project_id", "environment_id", "provider", "sort_key",
 )  # fmt: skip
 TEMPLATE_COLUMNS = (
     "id", "name", "description", "version", "tags", "logo_url", "github_url", "website_url", "docs_url", "sort_key",
