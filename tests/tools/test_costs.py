@@ -44,8 +44,8 @@ class Bounds:
 
 
 BOUNDS = {
-    "miss": Bounds(statements=2, calls=8_000, peak=300, kept=100),
-    "hit": Bounds(statements=1, calls=1_600, peak=100, kept=20),
+    "miss": Bounds(statements=2, calls=1_800, peak=220, kept=60),
+    "hit": Bounds(statements=1, calls=1_250, peak=90, kept=10),
 }
 
 Call = Callable[[str, dict[str, Any]], bytes]
