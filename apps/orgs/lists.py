@@ -5,7 +5,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, When
+import orjson
+from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from apps.orgs.certificates import certificate_changes_at, certificate_status
@@ -144,10 +146,10 @@ def _variable_names(place: Place, *, scope: str | None, name: str | None, sort_k
             conditions.append(condition)
         rows = rows_in(rows, place, *conditions)
     return Rows(
-        rows.values(*VARIABLE_COLUMNS, updated=TimeText("updated_at")),
+        rows.values(*VARIABLE_COLUMNS, updated=TimeText("updated_at"), refers_to=Cast("references", TextField())),
         order=("sort_key", "scope", "id"),
         finish=_finish_variables,
-        names={"updated": "updated_at"},
+        names={"updated": "updated_at", "refers_to": "references"},
         of=place.organization_id,
     )
 
@@ -221,6 +223,7 @@ def _finish_variables(variables: list[Row]) -> None:
     _finish(variables)
     for row in variables:
         row["project_id"], row["environment_id"] = row["within_project_id"], row["within_environment_id"]
+        row["references"] = orjson.loads(row["references"])
 
 
 DOMAIN_COLUMNS = (
@@ -243,7 +246,7 @@ DEPLOYMENT_COLUMNS = (
 )  # fmt: skip
 DEPLOYMENT_TIMES = {name: TimeText(f"{name}_at") for name in ("created", "started", "finished")}  # as they are shown
 VARIABLE_COLUMNS = (
-    "id", "app_id", "app__name", "within_project_id", "within_environment_id", "name", "scope", "references",
+    "id", "app_id", "app__name", "within_project_id", "within_environment_id", "name", "scope",
     "sort_key",
 )  # fmt: skip
 SKIPPED_COLUMNS = ("names_skipped",)

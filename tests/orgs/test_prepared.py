@@ -97,8 +97,8 @@ def test_a_list_by_name_is_what_the_orm_reads(acme: Fill, text: str, monkeypatch
 def test_what_is_asked_most_is_prepared(acme: Fill) -> None:
     scope = OrgScope(acme.organization.id, START)
     for place in ({}, {"application_id": acme.app.id}, {"project_id": acme.project.id}):
-        for rows in (scope.domains(**place), scope.previews(**place), scope.deployments(**place)):
-            assert is_prepared_throughout(rows)
+        for kind in ("domains", "previews", "deployments", "variable_names"):
+            assert is_prepared_throughout(getattr(scope, kind)(**place))
     Platform.objects.create(organization=acme.organization, kind="dokploy", name="syncs", last_sync_at=timezone.now())
     for rows in (scope.apps(), scope.apps(status="error"), scope.apps(project_id=acme.project.id)):
         assert is_prepared_throughout(rows)
