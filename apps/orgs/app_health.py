@@ -14,6 +14,7 @@ from apps.orgs.overview import FOREVER, TICK
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Row, Rows
 from apps.orgs.timetables import BY_APP, app_rows, domain_rows, facts_from
+from apps.orgs.versions import Reading
 
 MAX_SHOWN = 20
 OF_APP = (
@@ -40,11 +41,11 @@ class Health:
     reasons: list[str] = field(default_factory=list)
 
 
-def health_of(app: Row) -> Health:
-    """From stored facts, in three queries; `app` has its id."""
+def health_of(app: Row, organization_id: str | None = None, reading: Reading | None = None) -> Health:
+    """From stored facts, in three queries; `app` has its id. `reading` is told what the last one saw."""
     now = timezone.now()
     row, _, facts = next(facts_from(_apps(app["id"]).read(), _domains(app["id"]).read()))
-    last = _deployments(app["id"]).read(limit=1)
+    last = _deployments(app["id"], organization_id).tell(reading).read(limit=1)
     verdict = judge(facts, now)
     edge, runtime = _edge(row, facts, now), _runtime(row, facts)
     until = min(_moments(facts, now), default=FOREVER)
@@ -72,10 +73,10 @@ def _domains(app_id: str) -> Rows:
 
 
 @prepared
-def _deployments(app_id: str) -> Rows:
+def _deployments(app_id: str, organization_id: str | None) -> Rows:
     """The newest first, without previews'."""
     deployments = Deployment.objects.filter(app_id=app_id, is_preview=False)
-    return Rows(deployments.values(*OF_DEPLOYMENT), order=("-created_at", "-id"))
+    return Rows(deployments.values(*OF_DEPLOYMENT), order=("-created_at", "-id"), of=organization_id)
 
 
 def _edge(app: Row, facts: Facts, now: datetime) -> dict[str, Any]:

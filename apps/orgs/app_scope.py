@@ -34,7 +34,7 @@ class AppScope:
 
     def health(self) -> Health:
         """Its health from stored facts, in three queries."""
-        health = health_of(self.row)
+        health = health_of(self.row, self.organization_id, self.reading)
         self.reading.ends(health.until)
         return health
 

@@ -1,6 +1,6 @@
 """Health as it is at a moment, from the timetables of applications, in SQL."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -11,13 +11,13 @@ from django.db.models import Case, CharField, Count, DateTimeField, F, FilteredR
 from apps.orgs.models import App, HealthTimetable, Platform
 from apps.orgs.narrowing import Condition
 from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, TICK, synced_until
+from apps.orgs.platform_times import PlatformTimes, SeenPlatforms, times_of, utc_from
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import Row, Rows, columns_of
+from apps.orgs.rows import MicrosecondText, Row, Rows, columns_of
 from apps.orgs.timetables import STEPS
 
 MANY = 1000  # timetables: so many are looked through in less than a millisecond
 HEALTH_ENDS = ("health_until", "health_holds", "health_period", "health_platform")  # until when health is what it is
-PLATFORM_COLUMNS = ("id", "kind", "last_sync_at", "as_of", "stale_after")
 Holds = HealthTimetable.Holds
 
 
@@ -44,16 +44,16 @@ class PlatformThen:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A moment in an organization: which timetables hold then. One query makes it, however many applications."""
+    """A moment in an organization: which timetables hold then, by its platforms as they were seen."""
 
     organization_id: str
     now: datetime
     platforms: tuple[PlatformThen, ...]
 
     @classmethod
-    def of(cls, organization_id: str, now: datetime) -> "Clock":
-        rows = _platforms(organization_id).read()
-        return cls(organization_id, now, tuple(_then(platform, now) for platform in rows))
+    def of(cls, organization_id: str, platforms: str, now: datetime) -> "Clock":
+        """`platforms` as a column SeenPlatforms tells them."""
+        return cls(organization_id, now, tuple([_then(platform, now) for platform in times_of(platforms)]))
 
     @property
     def holding(self) -> Q:
@@ -69,30 +69,33 @@ class Clock:
 
     def changes_at(self, apps: Sequence[Row]) -> datetime:
         """The first moment at which time alone may give one of these another health: rows with HEALTH_ENDS."""
+        if not apps:
+            return FOREVER
         platforms = {platform.id: platform for platform in self.platforms}
-        found = set(columns_of(apps, HEALTH_ENDS))
-        ends = [until for until, *_ in found if until is not None]
+        ends, *others = zip(*columns_of(apps, HEALTH_ENDS), strict=True)
+        first = utc_from(min(filter(None, ends), default=""))
         # Where it holds while a sync is recent: when that no longer is.
         recent = {
-            platforms[platform].recent_until(period) for _, holds, period, platform in found if holds == Holds.SYNCED
+            platforms[platform].recent_until(period)
+            for holds, period, platform in set(zip(*others, strict=True))
+            if holds == Holds.SYNCED
         }
-        return min([*ends, *(until + TICK for until in recent if until < FOREVER)], default=FOREVER)
+        return min([first or FOREVER, *(until + TICK for until in recent if until < FOREVER)])
 
     def anything_changes_at(self) -> datetime:
         """The same of all the organization's applications. `now` where there are too many to be looked through."""
-        holding = HealthTimetable.objects.filter(self.holding, organization_id=self.organization_id)
-        some = HealthTimetable.objects.filter(pk__in=holding.order_by().values("pk")[: MANY + 1])
-        by_platform = some.values(health_platform=F("platform_id"), health_holds=F("holds")).order_by()
-        ends = {"health_until": Min(_now(self.now, "until", "")), "health_period": Min("period")}
-        of_each_platform: list[Row] = [dict(row) for row in by_platform.annotate(**ends, number=Count("pk"))]
+        of_each_platform = _ends(self).read()
         is_all = sum(row["number"] for row in of_each_platform) <= MANY
         return self.changes_at(of_each_platform) if is_all else self.now
 
 
 @prepared
-def _platforms(organization_id: str) -> Rows:
-    platforms = Platform.objects.filter(organization_id=organization_id)
-    return Rows(platforms.values(*PLATFORM_COLUMNS), order=("id",))
+def _ends(clock: Clock) -> Rows:
+    holding = HealthTimetable.objects.filter(clock.holding, organization_id=clock.organization_id)
+    some = HealthTimetable.objects.filter(pk__in=holding.order_by().values("pk")[: MANY + 1])
+    by_platform: QuerySet[Any, Any] = some.values(health_platform=F("platform_id"), health_holds=F("holds")).order_by()
+    ends = {"health_until": MicrosecondText(Min(_now(clock.now, "until", ""))), "health_period": Min("period")}
+    return Rows(by_platform.annotate(**ends, number=Count("pk")), order=())
 
 
 def _holding(platforms: Iterable[PlatformThen]) -> Q:
@@ -107,15 +110,15 @@ def _holding(platforms: Iterable[PlatformThen]) -> Q:
     return holding
 
 
-def _then(platform: Mapping[str, Any], now: datetime) -> PlatformThen:
-    if platform["kind"] == Platform.Kind.MANIFEST:
-        until = synced_until(platform, None)
-        return PlatformThen(platform["id"], now <= until, until=until)
-    if platform["last_sync_at"] is None:
-        return PlatformThen(platform["id"], False)
-    microseconds = (now - platform["last_sync_at"]) // TICK
+def _then(platform: PlatformTimes, now: datetime) -> PlatformThen:
+    if platform.kind == Platform.Kind.MANIFEST:
+        until = synced_until(platform._asdict(), None)
+        return PlatformThen(platform.id, now <= until, until=until)
+    if platform.last_sync_at is None:
+        return PlatformThen(platform.id, False)
+    microseconds = (now - platform.last_sync_at) // TICK
     period = max(0, ceil(microseconds / (STALE_PERIODS * 1_000_000)))  # the least that is recent still
-    return PlatformThen(platform["id"], None, period, synced=platform["last_sync_at"])
+    return PlatformThen(platform.id, None, period, synced=platform.last_sync_at)
 
 
 def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[str, dict[str, int]]:
@@ -125,8 +128,9 @@ def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[st
     """
     apps_there = App.objects.filter(organization_id__in=organization_ids, hidden_at__isnull=True).order_by()
     numbers = apps_there.values_list("organization_id").annotate(Count("id"))
-    platforms = Platform.objects.filter(organization_id__in=organization_ids).order_by("pk").values(*PLATFORM_COLUMNS)
-    holding = _holding(_then(platform, now) for platform in platforms)
+    platforms = Platform.objects.filter(organization_id__in=organization_ids).order_by("pk")
+    times = map(PlatformTimes._make, platforms.values_list(*PlatformTimes._fields))
+    holding = _holding(_then(platform, now) for platform in times)
     timetables = HealthTimetable.objects.filter(holding, organization_id__in=organization_ids, app__hidden_at=None)
     counted = timetables.values("organization_id", health=_now(now, "level", "")).annotate(number=Count("app_id"))
     counts: dict[str, dict[str, int]] = {id: dict.fromkeys(HealthTimetable.Level.values, 0) for id in organization_ids}
@@ -138,12 +142,16 @@ def count_by_health(organization_ids: Collection[str], now: datetime) -> dict[st
 
 
 def with_health(rows: QuerySet[Any], clock: Clock) -> QuerySet[Any]:
-    """Applications with `health` and `health_reason` as they are at that moment, and HEALTH_ENDS."""
+    """Applications with `health` and `health_reason` as they are at that moment, and HEALTH_ENDS.
+
+    `platforms_seen` are those that are there: where the clock is not of these, it has to be read anew.
+    """
     timetable = FilteredRelation("timetables", condition=_within(clock.holding, "timetables__"))
     return rows.annotate(
         timetable=timetable, health=_now(clock.now, "level"), health_reason=_now(clock.now, "reason"),
-        health_until=_now(clock.now, "until"), health_holds=F("timetable__holds"),
+        health_until=MicrosecondText(_now(clock.now, "until")), health_holds=F("timetable__holds"),
         health_period=F("timetable__period"), health_platform=F("timetable__platform_id"),
+        platforms_seen=SeenPlatforms(clock.organization_id),
     )  # fmt: skip
 
 

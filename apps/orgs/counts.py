@@ -3,8 +3,8 @@
 from datetime import UTC, timedelta
 
 from django.db import transaction
-from django.db.models import Count, Exists, F
-from django.db.models.functions import TruncHour
+from django.db.models import Count, Exists, F, OuterRef, Subquery
+from django.db.models.functions import Coalesce, TruncHour
 from django.utils import timezone
 
 from apps.orgs.models import DataVersion, OrganizationCounts, Project, ProjectCounts
@@ -57,13 +57,10 @@ def _keep_projects(organization_id: str) -> None:
     )
 
 
-def apps_of_projects(organization_id: str, project_ids: list[str]) -> dict[str, int]:
-    """How many applications each of these projects of the organization has. One query, where counts are kept."""
+def apps_of_project(organization_id: str) -> Coalesce:
+    """Of each project of the organization how many applications it has: as it is kept, where counts are current."""
     of_organization = OrganizationCounts.objects.filter(pk=organization_id)
     are_current = Exists(of_organization.filter(data_version=F("organization__version__data_version")))
-    kept = ProjectCounts.objects.filter(are_current, project_id__in=project_ids).values_list("project_id", "apps")
-    counts = dict(kept)
-    if len(counts) < len(project_ids):
-        apps = visible_apps(organization_id).filter(project_id__in=project_ids).order_by()
-        counts = dict.fromkeys(project_ids, 0) | dict(apps.values_list("project_id").annotate(number=Count("*")))
-    return counts
+    kept = ProjectCounts.objects.filter(are_current, project_id=OuterRef("pk")).values("apps")
+    apps = visible_apps(organization_id).filter(project_id=OuterRef("pk")).order_by().values("project_id")
+    return Coalesce(Subquery(kept), Subquery(apps.annotate(number=Count("*")).values("number")), 0)

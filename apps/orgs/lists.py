@@ -5,7 +5,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, When
+import orjson
+from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from apps.orgs.certificates import certificate_changes_at, certificate_status
@@ -23,7 +25,7 @@ from apps.orgs.narrowing import (
 )
 from apps.orgs.overview import visible_apps
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import Row, Rows
+from apps.orgs.rows import Row, Rows, TimeText
 from apps.orgs.text import fold
 from apps.orgs.versions import Reading
 
@@ -49,7 +51,12 @@ def _domains(place: Place, *, host: str | None, before: datetime | None) -> Rows
                 Q(edge__tls_not_after__lt=before), early.order_by("tls_not_after").values_list("domain_id", flat=True)
             )
         )
-    return Rows(rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS), order=("host", "path", "id"))
+    return Rows(
+        rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS, **DOMAIN_TIMES),
+        order=("host", "path", "id"),
+        names={"created": "created_at", "expires": "certificate_expires_at", "checked": "checked_at"},
+        of=place.organization_id,
+    )
 
 
 @prepared
@@ -64,10 +71,12 @@ def previews(place: Place, *, pull_request_number: int | None, status: str | Non
     newest = Deployment.objects.filter(preview_id=OuterRef("id")).order_by(*NEWEST_FIRST).values("id")[:1]
     return Rows(
         rows_in(Preview.objects.all(), place, *conditions).values(
-            *PREVIEW_COLUMNS, last_deployment_id=Subquery(newest)
+            *PREVIEW_COLUMNS, last_deployment_id=Subquery(newest), **PREVIEW_TIMES
         ),
         order=NEWEST_FIRST,
         finish=_finish,
+        names={"expires": "expires_at"},
+        of=place.organization_id,
     )
 
 
@@ -99,9 +108,10 @@ def deployments(
     if is_preview is not None:
         conditions.append(_target(everywhere, is_preview=is_preview))
     return Rows(
-        rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS),
+        rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS, **DEPLOYMENT_TIMES),
         order=NEWEST_FIRST,
         finish=_finish_deployments,
+        of=place.organization_id,
     )
 
 
@@ -136,9 +146,11 @@ def _variable_names(place: Place, *, scope: str | None, name: str | None, sort_k
             conditions.append(condition)
         rows = rows_in(rows, place, *conditions)
     return Rows(
-        rows.values(*VARIABLE_COLUMNS),
+        rows.values(*VARIABLE_COLUMNS, updated=TimeText("updated_at"), refers_to=Cast("references", TextField())),
         order=("sort_key", "scope", "id"),
         finish=_finish_variables,
+        names={"updated": "updated_at", "refers_to": "references"},
+        of=place.organization_id,
     )
 
 
@@ -194,8 +206,6 @@ def _finish_domains(reading: Reading, domains: list[Row]) -> None:
         row["certificate_status"] = certificate_status(row, now)
         if (moment := certificate_changes_at(row, now)) is not None:
             reading.ends(moment)
-        row["certificate_expires_at"] = row["edge__tls_not_after"]
-        row["checked_at"] = row["edge__checked_at"]
         row["dns_status"] = row["edge__dns_status"] or "unknown"
 
 
@@ -213,23 +223,30 @@ def _finish_variables(variables: list[Row]) -> None:
     _finish(variables)
     for row in variables:
         row["project_id"], row["environment_id"] = row["within_project_id"], row["within_environment_id"]
+        row["references"] = orjson.loads(row["references"])
 
 
 DOMAIN_COLUMNS = (
     "id", "external_id", "app_id", "app__name", "host", "path", "https", "port", "certificate_type", "is_enabled",
-    "preview_id", "created_at", "edge__dns_status", "edge__tls_not_after", "edge__tls_is_valid", "edge__checked_at",
+    "preview_id", "edge__dns_status", "edge__tls_not_after", "edge__tls_is_valid",
 )  # fmt: skip
+DOMAIN_TIMES = {
+    "created": TimeText("created_at"), "expires": TimeText("edge__tls_not_after"),
+    "checked": TimeText("edge__checked_at"),
+}  # fmt: skip
 PREVIEW_COLUMNS = (
     "id", "external_id", "app_id", "app__name", "pull_request_number", "pull_request_title", "pull_request_url",
-    "branch", "url", "status", "upstream_status", "created_at", "expires_at",
+    "branch", "url", "status", "upstream_status", "created_at",
 )  # fmt: skip
+PREVIEW_TIMES = {"created": TimeText("created_at"), "expires": TimeText("expires_at")}  # created_at is ordered by
 DEPLOYMENT_COLUMNS = (
     "id", "external_id", "app_id", "app__name", "within_environment_id", "is_preview", "preview_id", "status",
     "upstream_status", "title", "commit_sha", "commit_message", "branch", "author", "trigger", "created_at",
     "started_at", "finished_at", "error_message", "dashboard_url",
 )  # fmt: skip
+DEPLOYMENT_TIMES = {name: TimeText(f"{name}_at") for name in ("created", "started", "finished")}  # as they are shown
 VARIABLE_COLUMNS = (
-    "id", "app_id", "app__name", "within_project_id", "within_environment_id", "name", "scope", "references",
-    "updated_at", "sort_key",
+    "id", "app_id", "app__name", "within_project_id", "within_environment_id", "name", "scope",
+    "sort_key",
 )  # fmt: skip
 SKIPPED_COLUMNS = ("names_skipped",)

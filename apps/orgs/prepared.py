@@ -22,8 +22,10 @@ from django.db.models import QuerySet
 
 from apps.orgs.cursors import fetch
 from apps.orgs.rows import ALL, Row, Rows, Table, type_of
+from apps.orgs.versions import SeenVersions, Versions
 
 Adapt = Callable[[Any], Any]
+SEEN = "versions_seen"  # the last column of a statement that tells them
 MAX_SHAPES = 200  # of one function: there are some dozens, unless somebody tries them all
 
 
@@ -65,7 +67,8 @@ STAND_INS: dict[type, Callable[[int, int], Any]] = {
 class Statement:
     """SQL and its parameters. At each of `slots` belongs a value, by its number, as the database's adapter wants it.
 
-    `names` are those of a row's columns. `converters` are what the ORM does with some of them.
+    `names` are those of a row's columns; where `tells_versions`, another one follows: SeenVersions. `converters` are
+    what the ORM does with some of them.
     """
 
     sql: str
@@ -73,6 +76,7 @@ class Statement:
     slots: tuple[tuple[int, int, Adapt | None], ...]
     names: tuple[str, ...]
     converters: tuple[tuple[int, Adapt], ...]
+    tells_versions: bool
 
     def rows(self, values: Sequence[Any], limit: int) -> Table:
         parameters = [*self.parameters, limit]
@@ -118,7 +122,11 @@ class Shape:
         types = self._types + [type_of(column) for column in self.template.columns] * is_later
         stand_ins = _stand_ins(types, which)
         after = stand_ins[len(self._types) :] if is_later else None
-        return _compile(self._rows(which).select(after), stand_ins, self.template.names)
+        rows = self._rows(which)
+        query = rows.select(after)
+        if rows.of is not None:
+            query = query.annotate(**{SEEN: SeenVersions(rows.of)})
+        return _compile(query, stand_ins, self.template.names)
 
 
 def _besides_query(rows: Rows) -> tuple[Any, ...]:
@@ -137,7 +145,12 @@ class PreparedRows(Rows):
         statement = self.shape.statement(is_later=after is not None)
         if statement is None:
             return self.build().read(after, limit)
-        return statement.rows([*self.values, *(after or ())], limit)
+        found = statement.rows([*self.values, *(after or ())], limit)
+        if self.reading is not None and statement.tells_versions and found.tuples:
+            seen = found.tuples[0][-1]
+            if seen is not None:
+                self.reading.saw(Versions.from_text(seen))
+        return found
 
 
 def prepared(build: Callable[..., Rows]) -> Callable[..., Rows]:
@@ -226,6 +239,7 @@ def _refuse(*_: Any) -> NoReturn:
 GUISES: tuple[Adapt | None, ...] = (
     None,
     lambda value: connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value,
+    lambda value: f"%{connection.ops.prep_for_like_query(str(value))}%" if isinstance(value, str) else value,
 )
 
 
@@ -278,7 +292,9 @@ def _statement(one: Compiled, other: Compiled) -> Statement:
     if not is_same or not all(at in valued or _same(*pair) for at, pair in enumerate(pairs)):
         raise NotPreparable
     converters = tuple((at, partial(_convert, *found)) for at, found in one.converters.items())
-    return Statement(f"{one.sql} LIMIT %s", tuple(one.parameters), one.slots, one.names, converters)
+    tells = one.names[-1:] == (SEEN,)
+    names = one.names[:-1] if tells else one.names
+    return Statement(f"{one.sql} LIMIT %s", tuple(one.parameters), one.slots, names, converters, tells)
 
 
 def _convert(converters: Sequence[Callable[..., Any]], expression: Any, value: Any) -> Any:

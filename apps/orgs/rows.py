@@ -7,6 +7,8 @@ from typing import Any, overload
 
 from django.db.models import BooleanField, CharField, DateTimeField, Func, QuerySet, Value
 
+from apps.orgs.versions import Reading
+
 Row = dict[str, Any]
 ALL = 2**31 - 1  # rows: more than there ever are where all are read
 
@@ -23,7 +25,10 @@ class Missing(LookupError):
 
 
 class Table(Sequence[Row]):
-    """Rows of the same columns: each becomes a dict where it is looked at by itself."""
+    """Rows of the same columns: each becomes a dict where it is looked at by itself.
+
+    Tuples may be longer than their names: what is beyond is no column of the rows.
+    """
 
     def __init__(self, names: tuple[str, ...], tuples: Sequence[tuple[Any, ...]]) -> None:
         self.names, self.tuples = names, tuples
@@ -42,7 +47,7 @@ class Table(Sequence[Row]):
     def __getitem__(self, at: slice) -> "Table": ...
     def __getitem__(self, at: int | slice) -> "Row | Table":
         found = self.tuples[at]
-        return Table(self.names, found) if isinstance(at, slice) else dict(zip(self.names, found, strict=True))
+        return Table(self.names, found) if isinstance(at, slice) else dict(zip(self.names, found, strict=False))
 
 
 def columns_of(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -73,12 +78,27 @@ class TimeText(Func):
         return super().as_sql(compiler, connection, template=template, **context)
 
 
+class MicrosecondText(Func):
+    """A time with its microseconds and without its zone, which is UTC: as text it has the same order."""
+
+    output_field = CharField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return super().as_sql(compiler, connection, template="%(expressions)s", **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "to_char(%(expressions)s, 'YYYY-MM-DD HH24:MI:SS.US')"
+        return super().as_sql(compiler, connection, template=template, **context)
+
+
 class Rows:
     """Rows as dicts in a total order.
 
     `order` names columns of the row, all ascending or all with a leading minus, and ends with an id. `finish` adds
-    to a page of rows what one more query brings, `watch` only looks at it. `extra` is what the answer carries beside
-    the rows. `names` are what columns of the query are called in rows, where that is not the same.
+    to a page of rows what one more query brings, `watch` only looks at it. `instead` tells of what was read which rows
+    have to be read in its place, where something that it depends on has become another thing. `extra` is what the
+    answer carries beside the rows. `names` are what columns of the query are called in rows, where that is not the
+    same. `of` is the organization whose versions may be told along: see `tell`.
     """
 
     def __init__(
@@ -88,18 +108,29 @@ class Rows:
         finish: Callable[[list[Row]], None] | None = None,
         extra: Row | None = None,
         names: Mapping[str, str] | None = None,
+        of: str | None = None,
     ) -> None:
         self.query = query
         self.order = order
         self.finish = finish
         self.watch: Callable[[Sequence[Row]], None] | None = None
+        self.instead: Callable[[Sequence[Row]], Rows | None] | None = None
         self.extra = extra or {}
         self.names = names or {}
+        self.of = of
+        self.reading: Reading | None = None
         self.columns = tuple(column.removeprefix("-") for column in order)
+
+    def tell(self, reading: Reading | None) -> "Rows":
+        """Lets `reading` know what the rows' statement saw, where it can: only where nothing is read after them."""
+        self.reading = reading
+        return self
 
     def page(self, after: list[str] | None, limit: int) -> tuple[Sequence[Row], bool]:
         """At most `limit` rows that come after the position `after`, and whether there are more."""
         rows = self.read(None if after is None else self._values(after), limit + 1)
+        if self.instead and (others := self.instead(rows)) is not None:
+            return others.page(after, limit)
         page = rows[:limit]
         if self.watch:
             self.watch(page)

@@ -4,30 +4,24 @@ Every query starts from this organization's id; ids of other organizations name 
 applications that are hidden, nor of anything that belongs to one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.orgs import lists
+from apps.orgs import lists, named_lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
 from apps.orgs.clock import HEALTH_ENDS, Clock, has_health, with_health
-from apps.orgs.counts import apps_of_projects
 from apps.orgs.cursors import fetch
-from apps.orgs.models import (
-    App,
-    Environment,
-    OrgSecretName,
-    Project,
-    SourceConnection,
-    Template,
-)
+from apps.orgs.models import App, SourceConnection
 from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in, search
 from apps.orgs.overview import Overview, overview_of, visible_apps
+from apps.orgs.platform_times import remember, remembered_platforms, seen_platforms
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Missing, Row, Rows, TimeText
 from apps.orgs.text import fold
@@ -68,24 +62,36 @@ class OrgScope:
         Raises Missing for a project or an environment that is not there.
         """
         place = place_of(self.organization_id, project_id=project_id, environment_id=environment_id)
-        clock = Clock.of(self.organization_id, timezone.now())
-        if health is not None:
+        filters = {"status": status, "branch": branch, "health": health, "query": query}
+        return self._apps_by(remembered_platforms(self.organization_id), place, filters)
+
+    def _apps_by(self, platforms: str, place: Place, filters: Row) -> Rows:
+        clock = Clock.of(self.organization_id, platforms, timezone.now())
+        if filters["health"] is not None:
             self.reading.ends(clock.anything_changes_at())
-        apps = _apps(place, clock, status=status, branch=branch, health=health, query=query)
-        apps.watch = lambda page: self.reading.ends(clock.changes_at(page))
-        return apps
+
+        def instead(found: Sequence[Row]) -> Rows | None:
+            seen = found[0]["platforms_seen"] if found else seen_platforms(self.organization_id, self.reading)
+            if seen == platforms:
+                return None
+            return self._apps_by(remember(self.organization_id, seen), place, filters)
+
+        apps = _apps(place, clock, **filters)
+        apps.watch, apps.instead = lambda page: self.reading.ends(clock.changes_at(page)), instead
+        return apps.tell(self.reading)
 
     def domains(
         self, *, host: str | None = None, certificate_expires_before: datetime | None = None, **ids: str | None
     ) -> Rows:
         """Domains by host. Of all these lists `ids` name the place; Missing is raised for what is not there."""
         place = place_of(self.organization_id, **ids)
-        return lists.domains(place, self.reading, host=host, certificate_expires_before=certificate_expires_before)
+        rows = lists.domains(place, self.reading, host=host, certificate_expires_before=certificate_expires_before)
+        return rows.tell(self.reading)
 
     def previews(self, *, pull_request_number: int | None = None, status: str | None = None, **ids: str | None) -> Rows:
         """Previews, the newest first."""
         place = place_of(self.organization_id, **ids)
-        return lists.previews(place, pull_request_number=pull_request_number, status=status)
+        return lists.previews(place, pull_request_number=pull_request_number, status=status).tell(self.reading)
 
     def deployments(
         self,
@@ -101,50 +107,29 @@ class OrgScope:
         """Deployments, the newest first; `since` is inclusive, `until` exclusive; `commit_sha` is how it begins."""
         place = place_of(self.organization_id, **ids)
         is_preview = None if target is None else target == "preview"
-        return lists.deployments(
+        rows = lists.deployments(
             place, is_preview=is_preview, status=status, commit_sha=commit_sha, branch=branch, since=since, until=until
         )
+        return rows.tell(self.reading)
 
     def variable_names(self, *, scope: str | None = None, name: str | None = None, **ids: str | None) -> Rows:
         """Names of variables by name: all that an application sees; elsewhere each once, where it is set."""
-        return lists.variable_names(place_of(self.organization_id, **ids), scope=scope, name=name)
+        place = place_of(self.organization_id, **ids)
+        return lists.variable_names(place, scope=scope, name=name).tell(self.reading)
 
     def projects(self, *, query: str) -> Rows:
         """Projects by name, each with its number of apps and its environments: the default first, then by name."""
-        projects = Project.objects.filter(organization_id=self.organization_id)
-        return Rows(
-            _search(projects, query).values(*PROJECT_COLUMNS),
-            order=("sort_key", "id"),
-            finish=self._add_environments_and_counts,
-        )
-
-    def _add_environments_and_counts(self, projects: list[Row]) -> None:
-        ids = [project["id"] for project in projects]
-        counts = apps_of_projects(self.organization_id, ids)
-        environments: dict[str, list[Row]] = {}
-        for environment in (
-            Environment.objects.filter(organization_id=self.organization_id, project_id__in=ids)
-            .order_by("-is_default", "sort_key", "id")
-            .values("project_id", "id", "name", "is_default")
-        ):
-            environments.setdefault(environment["project_id"], []).append(dict(environment))
-        for project in projects:
-            project["app_count"] = counts[project["id"]]
-            project["environments"] = environments.get(project["id"], [])[:MAX_ENVIRONMENTS_SHOWN]
+        return named_lists.projects(self.organization_id, query).tell(self.reading)
 
     def secret_names(self, *, project_id: str | None) -> Rows:
         """Names of secrets by name; with a project only that project's own. Raises Missing("project")."""
         if project_id is not None:
             existing_project(self.organization_id, project_id)
-        return _secret_names(self.organization_id, project_id)
+        return named_lists.secret_names(self.organization_id, project_id).tell(self.reading)
 
     def templates(self, *, query: str, tag: str | None) -> Rows:
         """The installation's templates and this organization's own, by name."""
-        templates = Template.objects.filter(Q(organization_id=self.organization_id) | Q(organization_id__isnull=True))
-        if tag is not None:
-            # A comma stands between tags; in no tag.
-            templates = templates.none() if "," in tag else templates.filter(tags__contains=f",{fold(tag)},")
-        return Rows(_search(templates, query).values(*TEMPLATE_COLUMNS), order=("sort_key", "id"), finish=_split_tags)
+        return named_lists.templates(self.organization_id, query, tag).tell(self.reading)
 
     def overview(self) -> Overview:
         """The organization itself with what it may have and has, in three queries."""
@@ -182,14 +167,6 @@ def in_utc(time: datetime | None) -> datetime | None:
 
 
 @prepared
-def _secret_names(organization_id: str, project_id: str | None) -> Rows:
-    names = OrgSecretName.objects.filter(organization_id=organization_id)
-    if project_id is not None:
-        names = names.filter(project_id=project_id)
-    return Rows(names.values(*SECRET_COLUMNS), order=("sort_key", "scope", "id"))
-
-
-@prepared
 def _app(organization_id: str, id: str) -> Rows:
     return Rows(visible_apps(organization_id).filter(id=id).values(*AppScope.COLUMNS), order=("id",))
 
@@ -212,7 +189,9 @@ def _apps(
     else:
         conditions.append(search(everywhere, query))
     apps = rows_in(with_health(apps, clock), place, *conditions)
-    return Rows(apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES)
+    return Rows(
+        apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES, of=place.organization_id
+    )
 
 
 def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
@@ -222,22 +201,15 @@ def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
     return rows.filter(search_key__contains=fold(query)) if query else rows
 
 
-def _split_tags(templates: list[Row]) -> None:
-    for template in templates:
-        template["tags"] = template["tags"].strip(",").split(",") if template["tags"].strip(",") else []
-
-
 # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
 BY_SLUG = f"SELECT o.id, o.synced_at, {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.slug = %s"  # noqa: S608
-# Of one project. With names of every length so many still fit on a page.
-MAX_ENVIRONMENTS_SHOWN = 64
 TRIGRAM = 3  # characters: no index finds fewer
 UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
     "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
     "connection_id", "primary_url", "dashboard_url", "sort_key", "health", "health_reason",
-    *HEALTH_ENDS,
+    *HEALTH_ENDS, "platforms_seen",
 )  # fmt: skip
 APP_TIMES = {"last_deployed": TimeText("last_deployed_at"), "created": TimeText("created_at")}
 # Joined columns get the contract's words, so that no tool names a join. An annotation must not be called like a column.
@@ -245,10 +217,3 @@ APP_NAMES = {
     "project__name": "project_name", "environment__name": "environment_name", "last_deployed": "last_deployed_at",
     "created": "created_at",
 }  # fmt: skip
-PROJECT_COLUMNS = ("id", "external_id", "name", "description", "created_at", "sort_key")
-SECRET_COLUMNS = (
-    "id", "name", "scope", "project_id", "environment_id", "provider", "updated_at", "sort_key",
-)  # fmt: skip
-TEMPLATE_COLUMNS = (
-    "id", "name", "description", "version", "tags", "logo_url", "github_url", "website_url", "docs_url", "sort_key",
-)  # fmt: skip

@@ -7,11 +7,14 @@ but for facts. The installation's own catalogue has a version of its own, which 
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import CharField, Func, Value
+
 from apps.orgs.cursors import fetch
 from apps.orgs.models.versioned import raise_every_version, raise_version, raising_oneself
 
 __all__ = [
     "Reading",
+    "SeenVersions",
     "Versions",
     "raise_checks_version",
     "raise_data_version",
@@ -25,6 +28,7 @@ VERSION_COLUMNS = "v.data_version, v.checks_version, k.version"
 VERSION_JOINS = """
 LEFT JOIN orgs_dataversion v ON v.organization_id = o.id
 LEFT JOIN orgs_catalogueversion k ON k.id = 1"""
+AS_TEXT = "coalesce(v.data_version, 1) || ' ' || coalesce(v.checks_version, 1) || ' ' || coalesce(k.version, 1)"
 NOW = f"SELECT {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.id = %s"  # noqa: S608
 
 
@@ -40,6 +44,24 @@ class Versions:
     def of(cls, data: int | None, checks: int | None, catalogue: int | None) -> "Versions":
         """From the columns of a statement: what nobody has raised yet has no row, and counts as 1."""
         return cls(data or 1, checks or 1, catalogue or 1)
+
+    @classmethod
+    def from_text(cls, text: str) -> "Versions":
+        """From a column SeenVersions."""
+        return cls(*map(int, text.split(" ")))
+
+
+class SeenVersions(Func):
+    """An organization's versions as text, as the statement sees them that this is a column of.
+
+    A statement sees all that it reads as it was at one moment, rows and versions alike. Null: no such organization.
+    """
+
+    output_field = CharField()
+    template = f"(SELECT {AS_TEXT} FROM orgs_organization o {VERSION_JOINS} WHERE o.id = %(expressions)s)"  # noqa: S608
+
+    def __init__(self, organization_id: str) -> None:
+        super().__init__(Value(organization_id))
 
 
 class Reading:

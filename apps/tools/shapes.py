@@ -1,9 +1,8 @@
 """Shapes: what goes in and what comes out, declared once for the doors, for openapi.json and for MCP."""
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
 from typing import Any
 
 from rest_framework import serializers
@@ -39,15 +38,11 @@ class Shape(CamelCased):
     @classmethod
     def render(cls, row: Row) -> Row:
         """A row of columns as JSON names and values."""
-        return _renderer(cls)(row)
+        return _renderer(cls)((row,))[0]
 
     @classmethod
     def render_all(cls, rows: Sequence[Row]) -> list[Row]:
-        if isinstance(rows, Table):
-            render = _renderer(cls, rows.names)
-            return [render(row) for row in rows.tuples]
-        render = _renderer(cls)
-        return [render(row) for row in rows]
+        return _renderer(cls, rows.names)(rows.tuples) if isinstance(rows, Table) else _renderer(cls)(rows)
 
 
 class ToolInput(CamelCased):
@@ -56,14 +51,28 @@ class ToolInput(CamelCased):
     default_error_messages = {"unknown_key": "This tool takes no such input: it takes {inputs}."}
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        errors = {key: [self._unknown()] for key in data if key not in self.fields}
-        try:
-            value: dict[str, Any] = super().to_internal_value(data)
-        except serializers.ValidationError as error:
-            errors |= error.detail  # type: ignore[arg-type]
+        fields, value = self._plain_fields, self._left_out.copy()
+        errors: dict[str, Any] = {key: [self._unknown()] for key in data if key not in fields}
+        for name, field in fields.items():
+            if name not in data and not field.required:
+                continue
+            try:
+                value[field.source] = field.run_validation(data.get(name, serializers.empty))
+            except serializers.ValidationError as error:
+                errors[name] = error.detail
         if errors:
             raise serializers.ValidationError(errors)
         return value
+
+    @cached_property
+    def _plain_fields(self) -> dict[str, Any]:
+        return dict(self.fields)
+
+    @cached_property
+    def _left_out(self) -> dict[str, Any]:
+        """What holds where nothing is given, looked up once: DRF would ask each field each time."""
+        fields = self._plain_fields.values()
+        return {field.source: field.default for field in fields if field.default is not serializers.empty}
 
     def _unknown(self) -> serializers.ErrorDetail:
         sentence = self.error_messages["unknown_key"].format(inputs=", ".join(self.fields) or "none")
@@ -71,36 +80,37 @@ class ToolInput(CamelCased):
 
 
 @cache
-def _renderer(shape: type[Shape], names: tuple[str, ...] | None = None) -> Callable[[Any], Row]:
-    """Reads the declared fields once; what is left for each row are a few calls. With `names` rows are tuples."""
-    fields = {name: (field, field.source or name) for name, field in shape().fields.items()}
-    first = next(source for _, source in fields.values() if source != "*")
-    keys: list[Any] = [first if source == "*" else source for _, source in fields.values()]  # "*": replaced below
-    pick = _picker(keys if names is None else [names.index(key) for key in keys])
-    of_row: list[tuple[str, Callable[[Any], Any]]] = []
-    of_value: list[tuple[str, Callable[[Any], Any]]] = []
-    for name, (field, source) in fields.items():
-        if isinstance(field, Shape) and source == "*":
-            of_row.append((name, _renderer(type(field), names)))
-        elif isinstance(field, Shape):
-            of_value.append((name, _renderer(type(field))))
-        elif isinstance(field, serializers.ListSerializer) and isinstance(field.child, Shape):
-            of_value.append((name, type(field.child).render_all))
-
-    def render(row: Any) -> Row:
-        result = dict(zip(fields, pick(row), strict=True))
-        for name, inner in of_row:
-            result[name] = inner(row)
-        for name, inner in of_value:
-            if result[name] is not None:
-                result[name] = inner(result[name])
-        return result
-
+def _renderer(shape: type[Shape], names: tuple[str, ...] | None = None) -> Callable[[Iterable[Any]], list[Row]]:
+    """Renders rows, with `names` such that are tuples. Compiled of the declared fields: no row costs a call."""
+    inner: dict[str, Any] = {}
+    expression = _expression(shape, names, inner)
+    render: Callable[[Iterable[Any]], list[Row]] = eval(f"lambda rows: [{expression} for row in rows]", inner)  # noqa: S307
     return render
 
 
-def _picker(keys: list[Any]) -> Callable[[Any], tuple[Any, ...]]:
-    if len(keys) == 1:
-        return lambda row: (row[keys[0]],)
-    picker: Callable[[Any], tuple[Any, ...]] = itemgetter(*keys)
-    return picker
+def _expression(shape: type[Shape], names: tuple[str, ...] | None, inner: dict[str, Any]) -> str:
+    """A `row` as the JSON names and values of this shape. Adds to `inner` the functions that it calls."""
+    values = []
+    for name, field in shape().fields.items():
+        source = field.source or name
+        if isinstance(field, Shape) and source == "*":
+            values.append(f"{name!r}: {_expression(type(field), names, inner)}")
+            continue
+        value = f"row[{source if names is None else names.index(source)!r}]"
+        if render := _renderer_of_value(field):
+            function = f"render_{len(inner)}"
+            inner[function] = render
+            value = f"{function}({value})"
+        values.append(f"{name!r}: {value}")
+    return f"{{{', '.join(values)}}}"
+
+
+def _renderer_of_value(field: Any) -> Callable[[Any], Any] | None:
+    """For a row, or rows, inside a row."""
+    if isinstance(field, Shape):
+        render: Callable[[Any], Any] = type(field).render
+    elif isinstance(field, serializers.ListSerializer) and isinstance(field.child, Shape):
+        render = type(field.child).render_all
+    else:
+        return None
+    return lambda value: None if value is None else render(value)

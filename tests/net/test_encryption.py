@@ -4,9 +4,10 @@ import pytest
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.utils.crypto import salted_hmac
 from pytest_django.fixtures import Settings
 
-from apps.net.encryption import DecryptionError, decrypt, decrypt_credential, encrypt, encrypt_credential
+from apps.net.encryption import DecryptionError, decrypt, decrypt_credential, encrypt, encrypt_credential, macs
 from apps.platforms.models import PlatformConnection
 from config.checks import database_rules
 from tests.platforms.snapshots import manifest_platform
@@ -117,3 +118,9 @@ def test_a_stored_credential_needs_keys_but_in_local(settings: Settings) -> None
     assert len(sentences()) == 1
     settings.ENCRYPTION_KEYS = [NEW]
     assert sentences() == []
+
+
+def test_a_mac_is_what_django_makes_of_the_same_words(settings: Settings) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "newer", ["older"]
+    expected = [salted_hmac("what for", "said", secret=key, algorithm="sha256").digest() for key in ("newer", "older")]
+    assert [*macs("what for", "said")] == [*macs("what for", b"said")] == expected

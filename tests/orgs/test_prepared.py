@@ -9,14 +9,14 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.orgs.models import App, Deployment, Platform
+from apps.orgs.models import App, Deployment, Environment, Platform, Project, Template
 from apps.orgs.prepared import PreparedRows, prepared
 from apps.orgs.rows import ALL, Missing, Row, Rows
 from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
 from apps.web.render import encode
 from tests.examples import examples
-from tests.factories import START, Fill
+from tests.factories import START, Fill, make
 from tests.orgs.test_lists import FILTERS, MODELS, STATUSES, chosen, ids, walk
 
 __all__ = ["ids"]
@@ -73,13 +73,36 @@ def test_a_list_is_what_the_orm_reads(acme: Fill, ids: dict[str, list[str]], kin
         assert as_prepared == listed()
 
 
+@pytest.mark.parametrize("text", [*NASTY, "a", "Main%", "_b\\"])
+def test_a_list_by_name_is_what_the_orm_reads(acme: Fill, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scope = OrgScope(acme.organization.id, None)
+    for name in ("a%b", "main%_b\\", "İ'{}", "ab"):
+        project = make(Project, acme.organization, name=name)
+        make(Environment, acme.organization, project=project, name=f"{name} '[]\"", is_default=name == "ab")
+        make(Template, acme.organization, name=name, description="x", tags=f",{name},")
+
+    def listed() -> list[list[Row]]:
+        tag = text.replace(",", "") or None
+        return [
+            walk(rows, 2)
+            for rows in (scope.projects(query=text), scope.templates(query=text, tag=None),
+                         scope.templates(query="", tag=tag))
+        ]  # fmt: skip
+
+    as_prepared = listed()
+    monkeypatch.setattr(PreparedRows, "read", lambda self, after=None, limit=ALL: self.build().read(after, limit))
+    assert as_prepared == listed()
+
+
 def test_what_is_asked_most_is_prepared(acme: Fill) -> None:
     scope = OrgScope(acme.organization.id, START)
     for place in ({}, {"application_id": acme.app.id}, {"project_id": acme.project.id}):
-        for rows in (scope.domains(**place), scope.previews(**place), scope.deployments(**place)):
-            assert is_prepared_throughout(rows)
+        for kind in ("domains", "previews", "deployments", "variable_names"):
+            assert is_prepared_throughout(getattr(scope, kind)(**place))
     Platform.objects.create(organization=acme.organization, kind="dokploy", name="syncs", last_sync_at=timezone.now())
     for rows in (scope.apps(), scope.apps(status="error"), scope.apps(project_id=acme.project.id)):
+        assert is_prepared_throughout(rows)
+    for rows in (scope.projects(query=""), scope.projects(query="A%_\\"), scope.templates(query="a", tag="b")):
         assert is_prepared_throughout(rows)
 
 

@@ -147,7 +147,7 @@ def test_environments_of_one_page_are_read_at_once(scope: OrgScope, acme: Fill) 
     keep_counts(acme.organization.pk)
     with CaptureQueriesContext(connection) as queries:
         rows, _ = scope.projects(query="").page(None, 100)
-    assert len(queries) == 3
+    assert len(queries) == 1
     assert [len(row["environments"]) for row in rows] == [1] * 11
 
 

@@ -31,6 +31,7 @@ from apps.orgs.models import (
 from apps.orgs.models.versioned import Versioned
 from apps.orgs.versions import (
     Reading,
+    SeenVersions,
     Versions,
     raise_checks_version,
     raise_data_version,
@@ -257,6 +258,8 @@ def test_a_reading_is_of_the_versions_that_its_statements_saw(acme: Fill, django
             assert reading.is_of(now, id) is is_of
     with django_assert_num_queries(1):
         assert Reading().is_of(now, id)
+    seen = Organization.objects.annotate(seen=SeenVersions(id)).values_list("seen", flat=True).get(pk=id)
+    assert Versions.from_text(seen) == now
     raise_data_version(id)
     assert not Reading().is_of(now, id)
     acme.organization.delete()

@@ -208,12 +208,32 @@ def test_how_old_it_is_is_told_anew(api: Api, acme: Fill) -> None:
 # What was read has to be of the versions that the bearer check saw
 
 
+@pytest.mark.parametrize("name", KEPT)
+def test_the_last_statement_of_a_call_tells_of_which_versions_it_is(api: Api, acme: Fill, name: str) -> None:
+    api(name, **input_for(name, acme))  # after that an organization's platforms are remembered
+    answers.cache.clear()
+    with CaptureQueriesContext(connection) as captured:
+        api(name, **input_for(name, acme))
+    are_told = ["checks_version" in query["sql"] for query in captured]
+    assert are_told[-1]
+    assert not any(are_told[1:-1])  # or what the last one reads would be taken for what an earlier one saw
+
+
+def test_where_no_row_tells_it_the_versions_are_asked(api: Api, acme: Fill) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        told = api("list_deployments", branch="none")
+        assert told["items"] == []
+    assert captured[-1]["sql"].startswith("SELECT v.data_version")
+    assert queries(api, "list_deployments", branch="none") == 1
+
+
 @pytest.mark.parametrize("name", ["list_apps", "get_app_health"])
 def test_what_a_replica_tells_that_is_behind_is_not_kept(
     api: Api, acme: Fill, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     inputs = input_for(name, acme)
     monkeypatch.setattr(versions, "versions_now", lambda _: Versions(1, 0, 1))
+    monkeypatch.setattr(Versions, "from_text", lambda _: Versions(1, 0, 1))
     told = api(name, **inputs)
     assert queries(api, name, **inputs) > 1
     monkeypatch.undo()

@@ -34,7 +34,7 @@ class PreviewShape(Shape):
     status = Choice(APP_STATUSES)
     upstreamStatus = Text(50, allow_null=True, help_text="As the platform names it.")
     lastDeploymentId = Id(allow_null=True)
-    createdAt = Time()
+    createdAt = Time(source="created")
     expiresAt = Time(allow_null=True)
 
 
