@@ -10,7 +10,7 @@ column cleans. Then nothing is kept, and the ORM does what it always does.
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, partial, wraps
@@ -21,7 +21,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from apps.orgs.cursors import fetch
-from apps.orgs.rows import ALL, Row, Rows, Table, type_of
+from apps.orgs.json_rows import json_sql
+from apps.orgs.rows import ALL, Row, Rows, Shown, Table, type_of
 from apps.orgs.versions import SeenVersions, Versions
 
 Adapt = Callable[[Any], Any]
@@ -68,7 +69,7 @@ class Statement:
     """SQL and its parameters. At each of `slots` belongs a value, by its number, as the database's adapter wants it.
 
     `names` are those of a row's columns; where `tells_versions`, another one follows: SeenVersions. `converters` are
-    what the ORM does with some of them.
+    what the ORM does with some of them. `kinds` are what Django calls the types of all.
     """
 
     sql: str
@@ -76,7 +77,15 @@ class Statement:
     slots: tuple[tuple[int, int, Adapt | None], ...]
     names: tuple[str, ...]
     converters: tuple[tuple[int, Adapt], ...]
+    kinds: tuple[str, ...]
     tells_versions: bool
+
+    def showing(self, shown: Shown, order: Sequence[str]) -> "Statement | None":
+        """The same rows with what is shown as JSON. None: only Python can write that."""
+        if connection.vendor != "postgresql" or self.converters:
+            return None
+        found = json_sql(self.sql, self.names, self.kinds, shown, order, is_followed=self.tells_versions)
+        return found and replace(self, sql=found.sql, names=found.names)
 
     def rows(self, values: Sequence[Any], limit: int) -> Table:
         parameters = [*self.parameters, limit]
@@ -103,6 +112,7 @@ class Shape:
         if _besides_query(self.template) != _besides_query(other):
             raise NotPreparable
         self._statements: dict[bool, Statement | None] = {}
+        self._showing: dict[tuple[bool, Shown], Statement | None] = {}
 
     def statement(self, *, is_later: bool) -> Statement | None:
         """For a first page, or one that comes after a position. None: only the ORM can tell."""
@@ -112,6 +122,15 @@ class Shape:
             except NotPreparable:
                 self._statements[is_later] = None
         return self._statements[is_later]
+
+    def showing(self, shown: Shown, *, is_later: bool) -> Statement | None:
+        """The same, which writes what is shown as JSON, where that is possible."""
+        key = (is_later, shown)
+        if key not in self._showing:
+            statement = self.statement(is_later=is_later)
+            as_json = statement and statement.showing(shown, self.template.columns)
+            self._showing[key] = as_json or statement
+        return self._showing[key]
 
     def _rows(self, which: int) -> Rows:
         args, kwargs = _filled(self._arguments, iter(_stand_ins(self._types, which)))
@@ -142,7 +161,7 @@ class PreparedRows(Rows):
         self.shape, self.values, self.build = shape, values, build
 
     def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
-        statement = self.shape.statement(is_later=after is not None)
+        statement = self._statement(is_later=after is not None)
         if statement is None:
             return self.build().read(after, limit)
         found = statement.rows([*self.values, *(after or ())], limit)
@@ -151,6 +170,11 @@ class PreparedRows(Rows):
             if seen is not None:
                 self.reading.saw(Versions.from_text(seen))
         return found
+
+    def _statement(self, *, is_later: bool) -> Statement | None:
+        if self.shown is None or self.finish is not None:
+            return self.shape.statement(is_later=is_later)
+        return self.shape.showing(self.shown, is_later=is_later)
 
 
 def prepared(build: Callable[..., Rows]) -> Callable[..., Rows]:
@@ -250,6 +274,7 @@ class Compiled(NamedTuple):
     parameters: tuple[Any, ...]
     slots: tuple[tuple[int, int, Adapt | None], ...]
     names: tuple[str, ...]
+    kinds: tuple[str, ...]
     converters: dict[int, Any]
 
 
@@ -264,6 +289,7 @@ def _compile(rows: QuerySet[Any, Row], values: Sequence[Any], names: Mapping[str
         parameters,
         tuple(slot for at, parameter in enumerate(parameters) if (slot := _slot(at, parameter, values))),
         tuple(names.get(name, name) for name in rows.query.selected or ()),
+        tuple(column[0].output_field.get_internal_type() for column in compiler.select[: compiler.col_count]),
         compiler.get_converters([column[0] for column in compiler.select[: compiler.col_count]]),
     )
 
@@ -294,7 +320,7 @@ def _statement(one: Compiled, other: Compiled) -> Statement:
     converters = tuple((at, partial(_convert, *found)) for at, found in one.converters.items())
     tells = one.names[-1:] == (SEEN,)
     names = one.names[:-1] if tells else one.names
-    return Statement(f"{one.sql} LIMIT %s", tuple(one.parameters), one.slots, names, converters, tells)
+    return Statement(f"{one.sql} LIMIT %s", tuple(one.parameters), one.slots, names, converters, one.kinds, tells)
 
 
 def _convert(converters: Sequence[Callable[..., Any]], expression: Any, value: Any) -> Any:

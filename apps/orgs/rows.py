@@ -10,6 +10,9 @@ from django.db.models import BooleanField, CharField, DateTimeField, Func, Query
 from apps.orgs.versions import Reading
 
 Row = dict[str, Any]
+# What an answer shows of a row, in this order: JSON names, each with a column, or with what an object in it shows.
+Shown = tuple[tuple[str, "str | Shown"], ...]
+AS_JSON = "as_json"  # the column of rows that a database has written as JSON
 ALL = 2**31 - 1  # rows: more than there ever are where all are read
 
 
@@ -98,7 +101,8 @@ class Rows:
     to a page of rows what one more query brings, `watch` only looks at it. `instead` tells of what was read which rows
     have to be read in its place, where something that it depends on has become another thing. `extra` is what the
     answer carries beside the rows. `names` are what columns of the query are called in rows, where that is not the
-    same. `of` is the organization whose versions may be told along: see `tell`.
+    same. `of` is the organization whose versions may be told along: see `tell`. Where somebody says what is `shown` of
+    rows, a page may have that as JSON, and without its columns.
     """
 
     def __init__(
@@ -119,6 +123,7 @@ class Rows:
         self.names = names or {}
         self.of = of
         self.reading: Reading | None = None
+        self.shown: Shown | None = None
         self.columns = tuple(column.removeprefix("-") for column in order)
 
     def tell(self, reading: Reading | None) -> "Rows":
@@ -130,6 +135,7 @@ class Rows:
         """At most `limit` rows that come after the position `after`, and whether there are more."""
         rows = self.read(None if after is None else self._values(after), limit + 1)
         if self.instead and (others := self.instead(rows)) is not None:
+            others.shown = self.shown
             return others.page(after, limit)
         page = rows[:limit]
         if self.watch:

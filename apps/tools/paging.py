@@ -11,8 +11,9 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from apps.net.encryption import macs
-from apps.orgs.rows import Row
+from apps.orgs.rows import AS_JSON, Row, Rows, Table
 from apps.tools.shapes import Shape
+from apps.web.characters import escaped_json
 from apps.web.exceptions import InvalidInput
 from apps.web.render import Encoded, encode
 
@@ -56,9 +57,15 @@ class Page:
 
     def of(self, rows: Pageable) -> Row:
         """The answer of a list tool: items, nextCursor, syncedAt, and the rows' extra."""
+        if isinstance(rows, Rows):
+            rows.shown = self.item.shown()
         found, has_more = rows.page(self.position(), self.limit)
-        items, encoded = fit(self.item.render_all(found))
-        last = found[len(items) - 1] if has_more or len(items) < len(found) else None
+        if isinstance(found, Table) and found.names[-1] == AS_JSON:
+            number, encoded = fit_encoded([row[len(found.names) - 1] for row in found.tuples])
+        else:
+            items, encoded = fit(self.item.render_all(found))
+            number = len(items)
+        last = found[number - 1] if has_more or number < len(found) else None
         next_cursor = self.sign(rows.position(last)) if last else None
         return {"items": encoded, "nextCursor": next_cursor, "syncedAt": self.synced_at, **rows.extra}
 
@@ -101,6 +108,24 @@ def fit(items: list[Item], limit: int = PAGE_BYTES) -> tuple[list[Item], Encoded
             break
         kept += 1
     return items[:kept], Encoded(encode(items[:kept]))
+
+
+def fit_encoded(items: list[str], limit: int = PAGE_BYTES) -> tuple[int, Encoded]:
+    """The same of items that are JSON already: how many there are."""
+    encoded = _array(items)
+    if len(encoded) <= limit:
+        return len(items), Encoded(encoded)
+    size, kept = 1, 0
+    for item in items:
+        size += len(escaped_json(item.encode())) + 1
+        if size > limit and kept:
+            break
+        kept += 1
+    return kept, Encoded(_array(items[:kept]))
+
+
+def _array(items: list[str]) -> bytes:
+    return escaped_json(f"[{','.join(items)}]".encode())
 
 
 def binding_of(tool: str, organization_id: str, inputs: dict[str, Any]) -> str:

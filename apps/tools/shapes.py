@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.orgs.rows import Row, Table
+from apps.orgs.rows import Row, Shown, Table
 
 WORD_START = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Z])")
 
@@ -43,6 +43,26 @@ class Shape(CamelCased):
     @classmethod
     def render_all(cls, rows: Sequence[Row]) -> list[Row]:
         return _renderer(cls, rows.names)(rows.tuples) if isinstance(rows, Table) else _renderer(cls)(rows)
+
+    @classmethod
+    def shown(cls) -> Shown | None:
+        """What it shows of a row; None where rows stand in it, which `render` takes care of."""
+        return _shown(cls)
+
+
+@cache
+def _shown(shape: type[Shape]) -> Shown | None:
+    members: list[tuple[str, Any]] = []
+    for name, field in shape().fields.items():
+        of: Any = field.source or name
+        if isinstance(field, Shape) and of == "*":
+            of = field.shown()
+        elif _renderer_of_value(field):
+            of = None
+        if of is None:
+            return None
+        members.append((name, of))
+    return tuple(members)
 
 
 class ToolInput(CamelCased):
