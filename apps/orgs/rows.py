@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from heapq import merge
+from itertools import islice
 from operator import itemgetter
 from typing import Any, overload
 
@@ -138,6 +140,19 @@ class Rows:
         compared = (Func(*row, function="") for row in (self.columns, typed))
         # Not Django's own comparison of tuples, which is none on SQLite.
         return Func(*compared, template="%(expressions)s", arg_joiner=beyond, output_field=BooleanField())
+
+
+class MergedRows(Rows):
+    """Rows of several `parts`, of which none has another's: where an index has each of them in order, but none all."""
+
+    def __init__(self, parts: Sequence[Rows], order: tuple[str, ...], finish: Callable[[list[Row]], None]) -> None:
+        self.parts = parts
+        self.order, self.columns, self.finish = order, order, finish
+        self.watch, self.extra = None, {}
+
+    def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
+        found = (part.read(after, limit) for part in self.parts)
+        return list(islice(merge(*found, key=itemgetter(*self.columns)), limit))
 
 
 def type_of(column: str) -> type:

@@ -26,7 +26,7 @@ from tests.tools.test_every_tool import ROW_TOOLS, input_for
 ROWS = 50
 # Statements of a call whose answer is made anew: the bearer check's first, and last the one that asks the versions once
 # more. Of list_projects no counts are kept here. 4 where nothing is said.
-STATEMENTS = {"get_account": 6, "get_app_health": 6, "list_projects": 6}
+STATEMENTS = {"get_account": 6, "get_app_health": 6, "list_env_vars": 6, "list_projects": 6}
 BYTES = 33_000  # of list_apps with 50 rows
 
 
