@@ -97,8 +97,10 @@ def deployments(
         conditions.append(equal(everywhere, "branch", branch, NEWEST_FIRST))
     if status is not None:
         conditions.append(equal(everywhere, "status", status, NEWEST_FIRST, ORGANIZATION, APPLICATION))
-    if is_preview is not None:
-        conditions.append(_target(everywhere, is_preview=is_preview))
+    if is_preview is False:
+        rows = rows.filter(is_preview=False)  # nearly all are: a walk meets them soon
+    elif is_preview:
+        conditions.append(_of_previews(everywhere))
     return Rows(
         rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS),
         order=NEWEST_FIRST,
@@ -153,13 +155,12 @@ def _called(name: str | None, sort_key: str | None) -> list[Any]:
     return [is_name, Q(sort_key=sort_key)]
 
 
-def _target(everywhere: QuerySet[Any], *, is_preview: bool) -> Condition:
-    if not is_preview:
-        return equal(everywhere, "is_preview", False, NEWEST_FIRST)
+def _of_previews(everywhere: QuerySet[Any]) -> Condition:
     # Twice: the column alone is the condition of the places' indexes.
-    previews = everywhere.filter(is_preview=True)
-    places = (ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION)
-    condition = equal(previews, "is_preview", True, NEWEST_FIRST, *places)
+    condition = equal(
+        everywhere.filter(is_preview=True), "is_preview", True, NEWEST_FIRST,
+        ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION,
+    )  # fmt: skip
     return replace(condition, rows=condition.rows & Q(is_preview=True))
 
 

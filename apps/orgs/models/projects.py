@@ -150,7 +150,11 @@ class App(Judged, Named, Keyed):
         indexes = [
             models.Index(fields=["organization", "sort_key", "id"], name="app_by_name"),
             models.Index(fields=["organization", "status", "sort_key", "id"], name="app_by_status"),
-            models.Index(fields=["organization", "branch", "sort_key", "id"], name="app_by_branch"),
+            models.Index(
+                fields=["organization", "branch", "sort_key", "id"],
+                condition=Q(branch__isnull=False),
+                name="app_of_branch",
+            ),
             models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
             models.Index(fields=["environment", "sort_key", "id"], name="app_of_environment"),
             models.Index(fields=["organization"], condition=Q(hidden_at__isnull=False), name="app_hidden"),
