@@ -10,12 +10,11 @@ from django.db.models import Case, CharField, Count, DateTimeField, F, FilteredR
 
 from apps.orgs.models import App, HealthTimetable, Platform
 from apps.orgs.narrowing import Condition
-from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, TICK, synced_until
+from apps.orgs.overview import FOREVER, MANY, NEVER, STALE_PERIODS, TICK, has_many_apps, synced_until
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Row, Rows, columns_of
 from apps.orgs.timetables import STEPS
 
-MANY = 1000  # timetables: so many are looked through in less than a millisecond
 HEALTH_ENDS = ("health_until", "health_holds", "health_period", "health_platform")  # until when health is what it is
 PLATFORM_COLUMNS = ("id", "kind", "last_sync_at", "as_of", "stale_after")
 Holds = HealthTimetable.Holds
@@ -79,7 +78,12 @@ class Clock:
         return min([*ends, *(until + TICK for until in recent if until < FOREVER)], default=FOREVER)
 
     def anything_changes_at(self) -> datetime:
-        """The same of all the organization's applications. `now` where there are too many to be looked through."""
+        """The same of all the organization's applications. `now` where there are too many to be looked through.
+
+        Where some count says so already nothing is looked at: it may be an old one, as `now` is never too late.
+        """
+        if has_many_apps(self.organization_id):
+            return self.now
         holding = HealthTimetable.objects.filter(self.holding, organization_id=self.organization_id)
         some = HealthTimetable.objects.filter(pk__in=holding.order_by().values("pk")[: MANY + 1])
         by_platform = some.values(health_platform=F("platform_id"), health_holds=F("holds")).order_by()

@@ -10,6 +10,7 @@ from typing import Any, overload
 from django.db.models import BooleanField, CharField, DateTimeField, Func, QuerySet, Value
 
 Row = dict[str, Any]
+TRIES = 3
 ALL = 2**31 - 1  # rows: more than there ever are where all are read
 
 
@@ -145,7 +146,9 @@ class Rows:
 class MergedRows(Rows):
     """Rows of several `parts`, of which none has another's: where an index has each of them in order, but none all."""
 
-    def __init__(self, parts: Sequence[Rows], order: tuple[str, ...], finish: Callable[[list[Row]], None]) -> None:
+    def __init__(
+        self, parts: Sequence[Rows], order: tuple[str, ...], finish: Callable[[list[Row]], None] | None = None
+    ) -> None:
         self.parts = parts
         self.order, self.columns, self.finish = order, order, finish
         self.watch, self.extra = None, {}
@@ -153,6 +156,22 @@ class MergedRows(Rows):
     def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
         found = (part.read(after, limit) for part in self.parts)
         return list(islice(merge(*found, key=itemgetter(*self.columns)), limit))
+
+
+class KeyedRows(Rows):
+    """Rows of those ids that `keys` has, in the same order: it is read first, where an index has all that it needs."""
+
+    def __init__(self, keys: Rows, query: QuerySet[Any, Row], names: Mapping[str, str]) -> None:
+        super().__init__(query, keys.order, names=names)
+        self.keys = keys
+
+    def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
+        for _ in range(TRIES):
+            ids = [row["id"] for row in self.keys.read(after, limit)]
+            rows = Rows(self.query.filter(pk__in=ids), self.order, names=self.names).read() if ids else []
+            if len(rows) == len(ids):  # else some went meanwhile, and a page that is too short would seem the last
+                break
+        return rows
 
 
 def type_of(column: str) -> type:
