@@ -109,9 +109,10 @@ def names_with(organization_id: str, query: str) -> Rows:
 
     An index has names and search keys, but for long ones, of which another has the names.
     """
-    apps = visible_apps(organization_id).filter(search_key__contains=fold(query)).values("sort_key", "id")
+    apps: QuerySet[Any] = visible_apps(organization_id).filter(search_key__contains=fold(query))
     order = ("sort_key", "id")
-    return MergedRows([Rows(apps.filter(Sized(F("search_key"), size=size)), order) for size in SIZES], order)
+    parts = [apps.filter(Sized(F("search_key"), size=size)).values(*order) for size in SIZES]
+    return MergedRows([Rows(part, order) for part in parts], order)
 
 
 class Sized(Func):

@@ -88,7 +88,8 @@ def has_many_apps(organization_id: str) -> bool:
 
 @prepared
 def _counts(organization_id: str) -> Rows:
-    return Rows(OrganizationCounts.objects.filter(pk=organization_id).values("apps"), order=())
+    counts: QuerySet[Any] = OrganizationCounts.objects.filter(pk=organization_id)
+    return Rows(counts.values("apps"), order=())
 
 
 def _are_current(kept: dict[str, Any]) -> bool:
