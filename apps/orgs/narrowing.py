@@ -34,7 +34,7 @@ class Column(StrEnum):
 ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION, PREVIEW = Column
 OF_APP, OF_PROJECT = ("id", "project_id", "environment_id", "names_skipped"), ("id",)
 OF_ENVIRONMENT, OF_PREVIEW = ("id", "project_id"), ("id", "within_project_id", "within_environment_id")
-SIZES = ("<= 1000", "> 1000")  # bytes; migrations have them too
+SIZES = ("<= 1000", "> 1000")  # bytes (WalkedIndex)
 TRIGRAM = 3  # characters: no index finds fewer
 FEW = 500  # rows that are read one by one and sorted; where a condition finds more, a walk meets them soon
 
@@ -96,23 +96,23 @@ def search(everywhere: QuerySet[Any], query: str) -> Condition:
 def is_walked(place: Place, query: str) -> bool:
     """Whether a search, which is all that narrows, has to walk through the names of an organization of many.
 
-    It has not where no index of names and search keys is, or where an index of trigrams finds few.
+    On PostgreSQL it has not where an index of trigrams finds few.
     """
-    if connection.vendor != "postgresql" or place.column != ORGANIZATION or not has_many_apps(place.organization_id):
+    if place.column != ORGANIZATION or not has_many_apps(place.organization_id):
         return False
+    if connection.vendor == "sqlite":
+        return True
     everywhere = App.objects.filter(organization_id=place.organization_id)
     return len(fold(query)) < TRIGRAM or _fewest((search(everywhere, query),)) is None
 
 
 def names_with(organization_id: str, query: str) -> Rows:
-    """The ids of visible applications in whose search keys `query` is, by name.
-
-    An index has names and search keys, but for long ones, of which another has the names.
-    """
+    """The ids of visible applications in whose search keys `query` is, by name (models.projects.WalkedIndex)."""
     apps: QuerySet[Any] = visible_apps(organization_id).filter(search_key__contains=fold(query))
     order = ("sort_key", "id")
-    parts = [apps.filter(Sized(F("search_key"), size=size)).values(*order) for size in SIZES]
-    return MergedRows([Rows(part, order) for part in parts], order)
+    is_split = connection.vendor == "postgresql"
+    parts = [apps.filter(Sized(F("search_key"), size=size)) for size in SIZES] if is_split else [apps]
+    return MergedRows([Rows(part.values(*order), order) for part in parts], order)
 
 
 class Sized(Func):

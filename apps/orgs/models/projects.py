@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import IdentifierField, ProseField, SearchKeyField, SortKeyField, WebAddressField, id_field
+from apps.orgs.models.indexes import WalkedIndex
 from apps.orgs.models.judged import Judged, JudgedQuerySet
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Keyed, keyed_constraint
@@ -158,6 +159,8 @@ class App(Judged, Named, Keyed):
             models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
             models.Index(fields=["environment", "sort_key", "id"], name="app_of_environment"),
             models.Index(fields=["organization"], condition=Q(hidden_at__isnull=False), name="app_hidden"),
+            WalkedIndex(fields=["organization", "sort_key", "id"], name="app_walked"),
+            WalkedIndex(fields=["organization", "sort_key", "id"], name="app_walked_long"),
             models.Index(fields=["organization"], condition=Q(names_skipped__gt=0), name="app_with_names_skipped"),
         ]
 
