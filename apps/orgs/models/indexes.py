@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 
 COLUMNS = "organization_id, sort_key, id"
-# PostgreSQL takes no long keys into an index (narrowing.SIZES, in bytes). SQLite does: of the second one nothing is left.
+# PostgreSQL takes no long keys into an index (narrowing.SIZES, in bytes). SQLite does: the second one is empty there.
 FORMS = {
     ("postgresql", "app_walked"): f"({COLUMNS}) INCLUDE (search_key) WHERE OCTET_LENGTH(search_key) <= 1000 AND",
     ("postgresql", "app_walked_long"): f"({COLUMNS}) WHERE OCTET_LENGTH(search_key) > 1000 AND",

@@ -158,7 +158,7 @@ class App(Judged, Named, Keyed):
             ),
             models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
             models.Index(fields=["environment", "sort_key", "id"], name="app_of_environment"),
-            models.Index(fields=["organization"], condition=Q(hidden_at__isnull=False), name="app_hidden"),
+            models.Index(fields=["organization", "id"], condition=Q(hidden_at__isnull=False), name="app_hidden_of"),
             WalkedIndex(fields=["organization", "sort_key", "id"], name="app_walked"),
             WalkedIndex(fields=["organization", "sort_key", "id"], name="app_walked_long"),
             models.Index(fields=["organization"], condition=Q(names_skipped__gt=0), name="app_with_names_skipped"),
