@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="keep the result, and write docs/performance.md anew")
     options = parser.parse_args()
     result = results.circumstances({"rounds": options.rounds, "seconds": options.seconds})
+    result["peers"] = results.versions_of_peers()
     result["databases"] = {
         database: results.summary(
             part("compare", database, f"--rounds={options.rounds}", f"--seconds={options.seconds}")

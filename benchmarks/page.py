@@ -1,4 +1,4 @@
-"""The table in docs/performance.md, from the result that is kept.
+"""The tables in docs/performance.md, from the results that are kept.
 
 python -m benchmarks.page [--check]
 """
@@ -8,8 +8,9 @@ import json
 import sys
 from typing import Any
 
+from benchmarks.growth_page import tables
 from benchmarks.plot import drawn
-from benchmarks.results import KEPT
+from benchmarks.results import GROWTH, KEPT
 from benchmarks.servers import ROOT
 
 PAGE = ROOT / "docs" / "performance.md"
@@ -22,18 +23,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail where the page says something else")
     is_check = parser.parse_args().check
-    wanted = made(json.loads(KEPT.read_text("utf-8")), PAGE.read_text("utf-8"))
+    kept, growth = (json.loads(file.read_text("utf-8")) for file in (KEPT, GROWTH))
+    wanted = made(kept, growth, PAGE.read_text("utf-8"))
     changed = [file for file, text in wanted.items() if not file.exists() or file.read_text("utf-8") != text]
     if is_check and changed:
         names = ", ".join(str(file.relative_to(ROOT)) for file in changed)
-        sys.exit(f"Not what {KEPT.relative_to(ROOT)} says: {names}. Run `python -m benchmarks.page`.")
+        sys.exit(f"Not what {KEPT.parent.relative_to(ROOT)} says: {names}. Run `python -m benchmarks.page`.")
     for file in changed:
         file.write_text(wanted[file], "utf-8")
 
 
-def made(result: dict[str, Any], page: str) -> dict[Any, str]:
+def made(result: dict[str, Any], growth: dict[str, Any], page: str) -> dict[Any, str]:
     """The page and its picture."""
     parts = {"run": run(result), "targets": targets(result), "memory": memory(result)}
+    parts |= tables(growth)
     parts |= {database: table(result["databases"][database]) for database in result["databases"]}
     for name, text in parts.items():
         before, begin, rest = page.partition(BEGIN.format(name))

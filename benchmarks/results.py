@@ -14,7 +14,7 @@ from benchmarks.servers import CORES, PEERS, ROOT
 from benchmarks.variants import TARGETS
 
 FOLDER = ROOT / "benchmarks" / "results"
-KEPT = FOLDER / "latest.json"
+KEPT, GROWTH = FOLDER / "latest.json", FOLDER / "growth.json"
 FIGURES = ("per_second", "p50", "p99", "cpu", "busy", "load_busy")
 OURS = ("django", "psycopg", "gunicorn", "orjson")
 THEIRS = (
@@ -80,7 +80,6 @@ def circumstances(options: dict[str, Any]) -> dict[str, Any]:
         },
         "python": platform.python_version(),
         "versions": {name: version(name) for name in OURS},
-        "peers": _versions_of_peers(),
         "options": options,
     }  # fmt: skip
 
@@ -94,7 +93,7 @@ def _cpu_model() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
-def _versions_of_peers() -> dict[str, str]:
+def versions_of_peers() -> dict[str, str]:
     code = f"from importlib.metadata import version; print(*map(version, {THEIRS!r}))"
     said = _said(str(PEERS), "-c", code).split()
     return dict(zip(THEIRS, said, strict=True))

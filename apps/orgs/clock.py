@@ -10,13 +10,12 @@ from django.db.models import Case, CharField, Count, DateTimeField, F, FilteredR
 
 from apps.orgs.models import App, HealthTimetable, Platform
 from apps.orgs.narrowing import Condition
-from apps.orgs.overview import FOREVER, NEVER, STALE_PERIODS, TICK, synced_until
+from apps.orgs.overview import FOREVER, MANY, NEVER, STALE_PERIODS, TICK, has_many_apps, synced_until
 from apps.orgs.platform_times import PlatformTimes, SeenPlatforms, times_of, utc_from
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import MicrosecondText, Row, Rows, columns_of
 from apps.orgs.timetables import STEPS
 
-MANY = 1000  # timetables: so many are looked through in less than a millisecond
 HEALTH_ENDS = ("health_until", "health_holds", "health_period", "health_platform")  # until when health is what it is
 Holds = HealthTimetable.Holds
 
@@ -83,7 +82,12 @@ class Clock:
         return min([first or FOREVER, *(until + TICK for until in recent if until < FOREVER)])
 
     def anything_changes_at(self) -> datetime:
-        """The same of all the organization's applications. `now` where there are too many to be looked through."""
+        """The same of all the organization's applications. `now` where there are too many to be looked through.
+
+        Where some count says so already nothing is looked at: it may be an old one, as `now` is never too late.
+        """
+        if has_many_apps(self.organization_id):
+            return self.now
         of_each_platform = _ends(self).read()
         is_all = sum(row["number"] for row in of_each_platform) <= MANY
         return self.changes_at(of_each_platform) if is_all else self.now

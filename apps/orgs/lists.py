@@ -25,11 +25,12 @@ from apps.orgs.narrowing import (
 )
 from apps.orgs.overview import visible_apps
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import Row, Rows, TimeText
+from apps.orgs.rows import MergedRows, Row, Rows, TimeText
 from apps.orgs.text import fold
 from apps.orgs.versions import Reading
 
 NEWEST_FIRST = ("-created_at", "-id")
+VARIABLE_ORDER = ("sort_key", "scope", "id")
 
 
 def domains(place: Place, reading: Reading, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
@@ -105,8 +106,10 @@ def deployments(
         conditions.append(equal(everywhere, "branch", branch, NEWEST_FIRST))
     if status is not None:
         conditions.append(equal(everywhere, "status", status, NEWEST_FIRST, ORGANIZATION, APPLICATION))
-    if is_preview is not None:
-        conditions.append(_target(everywhere, is_preview=is_preview))
+    if is_preview is False:
+        rows = rows.filter(is_preview=False)  # nearly all are: a walk meets them soon
+    elif is_preview:
+        conditions.append(_of_previews(everywhere))
     return Rows(
         rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS, **DEPLOYMENT_TIMES),
         order=NEWEST_FIRST,
@@ -120,47 +123,57 @@ def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows
 
     Elsewhere each name once, where it is set. Beside them the number of what platforms gave that was no name.
     """
-    rows = _variable_names(place, scope=scope, name=name, sort_key=None if name is None else fold(name))
+    narrowed: dict[str, str | None] = {
+        "scope": scope, "name": name, "sort_key": None if name is None else fold(name),
+    }  # fmt: skip
+    rows: Rows
+    if place.app is None:
+        rows = _variable_names(place, **narrowed)
+    else:
+        seen = [] if place.is_nowhere else _seen_by(place.app)
+        rows = MergedRows([_names_set_on(**owner, **narrowed) for owner in seen], VARIABLE_ORDER, _finish_variables)
     rows.extra = {"skippedCount": _skipped(place)}
     return rows
 
 
 @prepared
 def _variable_names(place: Place, *, scope: str | None, name: str | None, sort_key: str | None) -> Rows:
-    rows: QuerySet[Any] = EnvVarName.objects.all()
     conditions = []
-    if name is not None:
-        # The second column of every index of a place. The name itself so that PostgreSQL does not take both to be rare.
-        is_name = Case(When(name=name, then=True), default=False, output_field=BooleanField())
-        rows = rows.filter(is_name, sort_key=sort_key)
-    if place.app is not None:
-        rows = rows.none() if place.is_nowhere else rows.filter(_seen_by(place.app))
-        rows = rows.filter(scope=scope) if scope is not None else rows
-    else:
-        if scope is not None:
-            everywhere = EnvVarName.objects.filter(organization_id=place.organization_id)
-            condition = equal(everywhere, "scope", scope, ("sort_key", "id"))
-            if name is None and place.column != ORGANIZATION:
-                # SQLite would take a scope of a name's for fixed, and sort all those of one name.
-                condition = replace(condition, rows=Q(is_seen("scope", scope)))
-            conditions.append(condition)
-        rows = rows_in(rows, place, *conditions)
+    if scope is not None:
+        everywhere = EnvVarName.objects.filter(organization_id=place.organization_id)
+        condition = equal(everywhere, "scope", scope, ("sort_key", "id"))
+        if name is None and place.column != ORGANIZATION:
+            # SQLite would take a scope of a name's for fixed, and sort all those of one name.
+            condition = replace(condition, rows=Q(is_seen("scope", scope)))
+        conditions.append(condition)
+    rows = rows_in(EnvVarName.objects.filter(*_called(name, sort_key)), place, *conditions)
     return Rows(
-        rows.values(*VARIABLE_COLUMNS, updated=TimeText("updated_at"), refers_to=Cast("references", TextField())),
-        order=("sort_key", "scope", "id"),
-        finish=_finish_variables,
-        names={"updated": "updated_at", "refers_to": "references"},
+        rows.values(*VARIABLE_COLUMNS, **VARIABLE_TEXTS), VARIABLE_ORDER, _finish_variables, names=VARIABLE_NAMES,
         of=place.organization_id,
-    )
+    )  # fmt: skip
 
 
-def _target(everywhere: QuerySet[Any], *, is_preview: bool) -> Condition:
-    if not is_preview:
-        return equal(everywhere, "is_preview", False, NEWEST_FIRST)
+@prepared
+def _names_set_on(*, scope: str | None, name: str | None, sort_key: str | None, **owner: str) -> Rows:
+    rows = EnvVarName.objects.filter(*_called(name, sort_key), **owner)
+    rows = rows if scope is None else rows.filter(scope=scope)
+    return Rows(rows.values(*VARIABLE_COLUMNS, **VARIABLE_TEXTS), VARIABLE_ORDER, names=VARIABLE_NAMES)
+
+
+def _called(name: str | None, sort_key: str | None) -> list[Any]:
+    if name is None:
+        return []
+    # The second column of every index of a place. The name itself so that PostgreSQL does not take both to be rare.
+    is_name = Case(When(name=name, then=True), default=False, output_field=BooleanField())
+    return [is_name, Q(sort_key=sort_key)]
+
+
+def _of_previews(everywhere: QuerySet[Any]) -> Condition:
     # Twice: the column alone is the condition of the places' indexes.
-    previews = everywhere.filter(is_preview=True)
-    places = (ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION)
-    condition = equal(previews, "is_preview", True, NEWEST_FIRST, *places)
+    condition = equal(
+        everywhere.filter(is_preview=True), "is_preview", True, NEWEST_FIRST,
+        ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION,
+    )  # fmt: skip
     return replace(condition, rows=condition.rows & Q(is_preview=True))
 
 
@@ -169,11 +182,10 @@ def _commit(everywhere: QuerySet[Any], prefix: str) -> Condition:
     return Condition(rows, everywhere.filter(rows).order_by("commit_sha").values_list("id", flat=True))
 
 
-def _seen_by(app: Row) -> Q:
-    seen = Q(app_id=app["id"]) | Q(project_id=app["project_id"])
-    if app["environment_id"] is not None:
-        seen |= Q(environment_id=app["environment_id"])
-    return seen
+def _seen_by(app: Row) -> list[dict[str, str]]:
+    """Where names are set that it sees."""
+    places = {"app_id": app["id"], "project_id": app["project_id"], "environment_id": app["environment_id"]}
+    return [{column: id} for column, id in places.items() if id is not None]
 
 
 def _skipped(place: Place) -> int:
@@ -249,4 +261,6 @@ VARIABLE_COLUMNS = (
     "id", "app_id", "app__name", "within_project_id", "within_environment_id", "name", "scope",
     "sort_key",
 )  # fmt: skip
+VARIABLE_TEXTS = {"updated": TimeText("updated_at"), "refers_to": Cast("references", TextField())}
+VARIABLE_NAMES = {"updated": "updated_at", "refers_to": "references"}
 SKIPPED_COLUMNS = ("names_skipped",)

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import CharField, F, Q, QuerySet, Value
+from django.db import connection
+from django.db.models import BooleanField, CharField, F, Func, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import Exact
 
 from apps.orgs.models import App, Environment, Preview, Project
-from apps.orgs.overview import visible_apps, without_hidden
+from apps.orgs.overview import has_many_apps, visible_apps, without_hidden
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import Missing, Row, Rows
+from apps.orgs.rows import MergedRows, Missing, Row, Rows
 from apps.orgs.text import fold
 
 
@@ -33,6 +34,8 @@ class Column(StrEnum):
 ORGANIZATION, PROJECT, ENVIRONMENT, APPLICATION, PREVIEW = Column
 OF_APP, OF_PROJECT = ("id", "project_id", "environment_id", "names_skipped"), ("id",)
 OF_ENVIRONMENT, OF_PREVIEW = ("id", "project_id"), ("id", "within_project_id", "within_environment_id")
+SIZES = ("<= 1000", "> 1000")  # bytes (WalkedIndex)
+TRIGRAM = 3  # characters: no index finds fewer
 FEW = 500  # rows that are read one by one and sorted; where a condition finds more, a walk meets them soon
 
 
@@ -86,7 +89,37 @@ def search(everywhere: QuerySet[Any], query: str) -> Condition:
     # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
     folded = fold(query)
     rows = Q(search_key__contains=folded)
-    return Condition(rows, everywhere.filter(rows).order_by().values_list("id", flat=True))
+    found = everywhere.filter(rows).order_by().values_list("id", flat=True)
+    return Condition(rows, found)
+
+
+def is_walked(place: Place, query: str) -> bool:
+    """Whether a search, which is all that narrows, has to walk through the names of an organization of many.
+
+    On PostgreSQL it has not where an index of trigrams finds few.
+    """
+    if place.column != ORGANIZATION or not has_many_apps(place.organization_id):
+        return False
+    if connection.vendor == "sqlite":
+        return True
+    everywhere = App.objects.filter(organization_id=place.organization_id)
+    return len(fold(query)) < TRIGRAM or _fewest((search(everywhere, query),)) is None
+
+
+def names_with(organization_id: str, query: str) -> Rows:
+    """The ids of visible applications in whose search keys `query` is, by name (models.projects.WalkedIndex)."""
+    apps: QuerySet[Any] = visible_apps(organization_id).filter(search_key__contains=fold(query))
+    order = ("sort_key", "id")
+    is_split = connection.vendor == "postgresql"
+    parts = [apps.filter(Sized(F("search_key"), size=size)) for size in SIZES] if is_split else [apps]
+    return MergedRows([Rows(part.values(*order), order) for part in parts], order)
+
+
+class Sized(Func):
+    """Whether a text is that long. All of it is written out, as in the conditions of indexes: parameters fit none."""
+
+    template = "OCTET_LENGTH(%(expressions)s) %(size)s"
+    output_field = BooleanField()
 
 
 def place_of(

@@ -9,8 +9,21 @@ from django.db.models import Count, IntegerField, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from apps.orgs.models import App, Deployment, Domain, Organization, Platform, Preview, Project, Status
+from apps.orgs.models import (
+    App,
+    Deployment,
+    Domain,
+    Organization,
+    OrganizationCounts,
+    Platform,
+    Preview,
+    Project,
+    Status,
+)
+from apps.orgs.prepared import prepared
+from apps.orgs.rows import Rows
 
+MANY = 1000  # applications: so many are looked through in a millisecond or two
 STALE_PERIODS = 3
 MANIFEST_LASTS = 24 * 3600  # seconds after its asOf, where it says no staleAfter
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -68,6 +81,17 @@ def overview_of(organization_id: str) -> Overview:
     return Overview(row, by_status, _platform(organization_id))
 
 
+def has_many_apps(organization_id: str) -> bool:
+    """Whether it had many when that was counted last. Where nothing was counted, it has not."""
+    return any(sum(kept["apps"].values()) > MANY for kept in _counts(organization_id).read())
+
+
+@prepared
+def _counts(organization_id: str) -> Rows:
+    counts: QuerySet[Any] = OrganizationCounts.objects.filter(pk=organization_id)
+    return Rows(counts.values("apps"), order=())
+
+
 def _are_current(kept: dict[str, Any]) -> bool:
     return kept["data_version"] is not None and kept["data_version"] == kept["version__data_version"]
 
@@ -78,8 +102,13 @@ def _since(organization_id: str, moment: datetime, by_hour: dict[str, int]) -> i
     number = sum(count for key, count in by_hour.items() if int(key) > hour)
     if str(hour) not in by_hour:
         return number
-    rest = deployments_since(organization_id, moment).filter(created_at__lt=moment_of(hour + 1))
-    return number + rest.aggregate(number=Count("*"))["number"]
+    return number + sum(row["number"] for row in _number_between(organization_id, moment, moment_of(hour + 1)).read())
+
+
+@prepared
+def _number_between(organization_id: str, since: datetime, until: datetime) -> Rows:
+    """One row, or none, of deployments from `since` (inclusive) until `until` (exclusive)."""
+    return Rows(_number(deployments_since(organization_id, since).filter(created_at__lt=until)), order=())
 
 
 def hour_of(moment: datetime) -> int:
@@ -107,8 +136,11 @@ def counted(organization_id: str, **others: QuerySet[Any]) -> dict[str, int]:
 
 
 def _count(rows: QuerySet[Any]) -> Coalesce:
-    counted = rows.order_by().values(everything=Value(1)).annotate(number=Count("*")).values("number")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+    return Coalesce(Subquery(_number(rows), output_field=IntegerField()), 0)
+
+
+def _number(rows: QuerySet[Any]) -> QuerySet[Any, dict[str, Any]]:
+    return rows.order_by().values(everything=Value(1)).annotate(number=Count("*")).values("number")
 
 
 def apps_by_status(organization_id: str) -> dict[str, int]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from heapq import merge
+from itertools import islice
 from operator import itemgetter
 from typing import Any, overload
 
@@ -13,6 +15,7 @@ Row = dict[str, Any]
 # What an answer shows of a row, in this order: JSON names, each with a column, or with what an object in it shows.
 Shown = tuple[tuple[str, "str | Shown"], ...]
 AS_JSON = "as_json"  # the column of rows that a database has written as JSON
+TRIES = 3
 ALL = 2**31 - 1  # rows: more than there ever are where all are read
 
 
@@ -175,6 +178,36 @@ class Rows:
         compared = (Func(*row, function="") for row in (self.columns, typed))
         # Not Django's own comparison of tuples, which is none on SQLite.
         return Func(*compared, template="%(expressions)s", arg_joiner=beyond, output_field=BooleanField())
+
+
+class MergedRows(Rows):
+    """Rows of several `parts`, of which none has another's: where an index has each of them in order, but none all."""
+
+    def __init__(
+        self, parts: Sequence[Rows], order: tuple[str, ...], finish: Callable[[list[Row]], None] | None = None
+    ) -> None:
+        super().__init__(QuerySet(), order, finish)  # each part has its own query
+        self.parts = parts
+
+    def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
+        found = (part.read(after, limit) for part in self.parts)
+        return list(islice(merge(*found, key=itemgetter(*self.columns)), limit))
+
+
+class KeyedRows(Rows):
+    """Rows of those ids that `keys` has, in the same order: it is read first, where an index has all that it needs."""
+
+    def __init__(self, keys: Rows, query: QuerySet[Any, Row], names: Mapping[str, str]) -> None:
+        super().__init__(query, keys.order, names=names)
+        self.keys = keys
+
+    def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
+        for _ in range(TRIES):
+            ids = [row["id"] for row in self.keys.read(after, limit)]
+            rows = Rows(self.query.filter(pk__in=ids), self.order, names=self.names).read() if ids else []
+            if len(rows) == len(ids):  # else some went meanwhile, and a page that is too short would seem the last
+                break
+        return rows
 
 
 def type_of(column: str) -> type:

@@ -19,11 +19,21 @@ from apps.orgs.clock import HEALTH_ENDS, Clock, has_health, with_health
 from apps.orgs.cursors import fetch
 from apps.orgs.models import App, SourceConnection
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.narrowing import Place, equal, existing_project, place_of, rows_in, search
+from apps.orgs.narrowing import (
+    TRIGRAM,
+    Place,
+    equal,
+    existing_project,
+    is_walked,
+    names_with,
+    place_of,
+    rows_in,
+    search,
+)
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.platform_times import remember, remembered_platforms, seen_platforms
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import Missing, Row, Rows, TimeText
+from apps.orgs.rows import KeyedRows, Missing, Row, Rows, TimeText
 from apps.orgs.text import fold
 from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS, Reading, Versions
 
@@ -183,6 +193,10 @@ def _apps(
     ]
     if health is not None:
         conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
+    if query and WORD_SEPARATOR not in query and not conditions and is_walked(place, query):
+        visible = with_health(visible_apps(place.organization_id), clock)
+        keys = names_with(place.organization_id, query)
+        return KeyedRows(keys, visible.values(*APP_COLUMNS, **APP_TIMES), APP_NAMES)
     apps: QuerySet[App] = App.objects.all()
     if len(fold(query)) < TRIGRAM or WORD_SEPARATOR in query:
         apps = _search(apps, query)
@@ -203,7 +217,6 @@ def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
 
 # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
 BY_SLUG = f"SELECT o.id, o.synced_at, {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.slug = %s"  # noqa: S608
-TRIGRAM = 3  # characters: no index finds fewer
 UNHEALTHY = ("degraded", "down")
 APP_COLUMNS = (
     "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",

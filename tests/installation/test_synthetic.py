@@ -13,6 +13,7 @@ from apps.installation.synthetic.rows import RARE
 from apps.installation.synthetic.sizes import TYPICAL, Sizes, Skeleton
 from apps.oauthmcp.models import AccessToken, RefreshToken
 from apps.orgs import models as orgs
+from apps.orgs.counts import keep_counts
 from apps.orgs.models.fields import FollowingField
 from apps.orgs.models.placed import place
 from apps.orgs.scope import scope_by_slug
@@ -61,6 +62,22 @@ def test_there_is_what_was_asked_for_and_it_is_what_would_have_been_written() ->
         orgs.HealthTimetable.objects.order_by("app_id").values_list("app_id", "holds", *STEP_COLUMNS)
     )
     assert len({levels[2] for levels in timetables}) == 4
+
+
+def test_counts_are_what_counting_each_organization_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: START)
+    load(SIZES)
+    models = (orgs.OrganizationCounts, orgs.ProjectCounts)
+    loaded = [list(model.objects.order_by("pk").values()) for model in models]
+    for model in models:
+        model.objects.all().delete()
+
+    for id in orgs.Organization.objects.values_list("pk", flat=True):
+        keep_counts(id)
+
+    for row in (kept := [list(model.objects.order_by("pk").values()) for model in models])[0]:
+        row["apps"] = {status: number for status, number in row["apps"].items() if number}
+    assert loaded == kept
 
 
 def test_every_kind_of_row_is_seen_by_tools(monkeypatch: pytest.MonkeyPatch) -> None:

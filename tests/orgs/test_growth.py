@@ -85,7 +85,7 @@ def calls(org: OrgScope) -> Calls:
     }  # fmt: skip
     return searches | {
         "get_account": lambda: (org.overview(), org.connections()),
-        "projects": partial(page, org, "projects", query=""),
+        "projects": lambda: org.projects(query="").page(None, 5),
         "apps": partial(page, org, "apps"),
         "apps by status": partial(page, org, "apps", status="error"),
         "apps of a project": partial(page, org, "apps", project_id=busiest.project_id),
@@ -96,7 +96,9 @@ def calls(org: OrgScope) -> Calls:
         "deployments by status": partial(page, org, "deployments", status="failed"),
         "deployments of an app": partial(page, org, "deployments", **of_app),
         "health": lambda: org.app(busiest.pk).health(),
+        "apps by health": partial(page, org, "apps", health="unhealthy"),
         "variables": partial(page, org, "variable_names"),
+        "variables of an app": lambda: org.variable_names(**of_app).page(None, 10),
         "variables by name": partial(page, org, "variable_names", name="DATABASE_URL_0"),
         "secrets": partial(page, org, "secret_names", project_id=None),
     }  # fmt: skip
@@ -108,6 +110,6 @@ def page(org: OrgScope, kind: str, **inputs: Any) -> object:
 
 def deep(org: OrgScope) -> list[str]:
     """A position with as many deployments before it as after."""
-    rows = org.deployments()
-    number = Deployment.objects.filter(organization_id=org.organization_id).count()
-    return rows.position(rows.query.order_by(*rows.order)[number // 2])
+    deployments = Deployment.objects.filter(organization_id=org.organization_id).order_by("-created_at", "-id")
+    created_at, id = deployments.values_list("created_at", "id")[deployments.count() // 2]
+    return [created_at.isoformat(), id]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.orgs.models import App, Deployment, Environment, Platform, Project, Template
 from apps.orgs.prepared import PreparedRows, prepared
-from apps.orgs.rows import ALL, Missing, Row, Rows
+from apps.orgs.rows import ALL, MergedRows, Missing, Row, Rows
 from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
 from apps.web.render import encode
@@ -26,6 +26,8 @@ HEALTHS = ["unhealthy", "healthy", "unknown"]
 
 
 def is_prepared(rows: Rows, *, is_later: bool = False) -> bool:
+    if isinstance(rows, MergedRows):
+        return all(is_prepared(part, is_later=is_later) for part in rows.parts)
     return isinstance(rows, PreparedRows) and rows.shape.statement(is_later=is_later) is not None
 
 

@@ -6,7 +6,10 @@ from itertools import product
 import pytest
 from django.core.checks import run_checks
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from apps.orgs.counts import keep_counts
 from apps.orgs.models import App, Project
 from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.scope import OrgScope
@@ -21,6 +24,7 @@ NAMES = (
     "istanbul", "Café", "cafe\u0301 bar", "日本語の名前", "a", "ab", "_", "%", "'quoted' \"twice\"", "zz  zz",
     "x" * 200,
 )  # fmt: skip
+DESCRIPTIONS = (None, "Answers 100% of Customers", "One that is too long for an index. " * 28)
 QUERIES = (
     *NAMES, "CHECK", "out api", "out_api", "0% ", "0_o", "k\\s", "k\\\\s", "ss", "SSE", "ß", "istan", "É",
     "語の名", "の", "zz  ", "xxx", "x" * 200, "' OR ", "\"tw", "nothing like it", "%%%", "___", "\\", " ", "   ",
@@ -36,14 +40,25 @@ def org(acme: Fill, rival: Fill) -> OrgScope:
                 organization=fill.organization, project=fill.project, name=name, slug=f"slug-{number}",
                 description=description, source_type="docker", status=("idle", "error")[number % 2],
             )
-            for number, (name, description) in enumerate(product(NAMES, (None, "Answers 100% of Customers")))
+            for number, (name, description) in enumerate(product(NAMES, DESCRIPTIONS))
         )  # fmt: skip
         for name in NAMES:
             make(Project, fill.organization, name=name)
     return OrgScope(acme.organization.pk, None)
 
 
-def test_a_search_finds_what_has_the_query_in_it(org: OrgScope) -> None:
+def make_large(org: OrgScope, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it is taken for large: a walk goes through an index of names and search keys."""
+    keep_counts(org.organization_id)
+    monkeypatch.setattr("apps.orgs.overview.MANY", 0)
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_search_finds_what_has_the_query_in_it(
+    org: OrgScope, monkeypatch: pytest.MonkeyPatch, is_large: bool
+) -> None:
+    if is_large:
+        make_large(org, monkeypatch)
     for query, (model, name) in product(QUERIES, ((App, "apps"), (Project, "projects"))):
         rows = getattr(org, name)(query=query)
         stored = model.objects.filter(organization_id=org.organization_id).values_list("id", "sort_key", "search_key")
@@ -51,6 +66,34 @@ def test_a_search_finds_what_has_the_query_in_it(org: OrgScope) -> None:
         assert [(row["sort_key"], row["id"]) for row in rows.page(None, 100)[0]] == (
             [] if WORD_SEPARATOR in query else wanted
         )
+
+
+def test_a_walk_goes_on_over_pages_in_an_index_of_its_own(org: OrgScope, monkeypatch: pytest.MonkeyPatch) -> None:
+    App.objects.filter(organization_id=org.organization_id, name="ab").update(hidden_at=timezone.now())
+    small = org.apps(query="s").page(None, 100)[0]
+    make_large(org, monkeypatch)
+
+    rows = org.apps(query="s")
+    first, has_more = rows.page(None, 20)
+    with CaptureQueriesContext(connection) as queries:
+        others, is_left = rows.page(rows.position(first[-1]), 100)
+
+    assert (has_more, is_left) == (True, False)
+    assert [*first, *others] == list(small)
+    parts = ["app_walked", "app_walked_long"] if connection.vendor == "postgresql" else ["app_walked"]
+    for query, index in zip(queries, parts, strict=False):
+        assert f"{index} " in plan_of(query["sql"])
+
+
+def plan_of(sql: str) -> str:
+    """As of a table that is large."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for way in ("seqscan", "sort", "bitmapscan"):
+                cursor.execute(f"SET LOCAL enable_{way} = off")
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {'QUERY PLAN ' * (connection.vendor == 'sqlite')}{sql.replace('%', '%%')}")
+        return str(cursor.fetchall())
 
 
 def test_it_narrows_with_others_and_goes_on_over_pages(org: OrgScope, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,8 @@ ROWS = 50
 # Statements of a call whose answer is made anew: the bearer check's first, and last the rows', which tells the versions
 # too. 3 where nothing is said: something is looked up before.
 STATEMENTS = {
-    "get_account": 6, "get_app_health": 5, "list_org_secrets": 2, "list_projects": 2, "list_templates": 2,
+    "get_account": 6, "get_app_health": 5, "list_env_vars": 6, "list_org_secrets": 2, "list_projects": 2,
+    "list_templates": 2,
 }  # fmt: skip
 BYTES = 33_000  # of list_apps with 50 rows
 

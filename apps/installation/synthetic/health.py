@@ -20,10 +20,7 @@ def timetables(sizes: Sizes) -> Statement:
     deployment = f"CASE WHEN {failed} THEN 'The last deployment failed.' WHEN {erring} THEN " \
         "'The platform says that it is in error.' "  # fmt: skip
     has_second = f"NOT ({deploying} OR {UNREACHABLE} OR {failed} OR {erring})"
-    far = f"'{FOREVER:%Y-%m-%d %H:%M:%S}'"
-    ends = certificate_ends(words)
-    if "TIMESTAMPTZ" in ends:
-        far = f"TIMESTAMPTZ {far[:-1]}+00'"
+    far, ends = words.moment(FOREVER), certificate_ends(words)
     return Statement(
         orgs.HealthTimetable, sizes.apps,
         {

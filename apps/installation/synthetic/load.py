@@ -9,12 +9,12 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 
 from apps.installation.synthetic import indexes, rows
+from apps.installation.synthetic.counts import counts
 from apps.installation.synthetic.health import timetables
 from apps.installation.synthetic.sizes import Sizes, Skeleton
 from apps.installation.synthetic.statements import Statement, Words
 from apps.installation.synthetic.tokens import tokens
 from apps.oauthmcp.models import Application
-from apps.orgs.counts import keep_counts
 from apps.orgs.models import Deployment, HealthTimetable
 from apps.web.progress import tell
 
@@ -49,10 +49,9 @@ def load(sizes: Sizes) -> None:
         _fill(timetables(sizes), sizes)
         dropped.restore([of_health])
         dropped.restore_references()
+        for statement in counts(sizes, projects):
+            _fill(statement, sizes)
         _finish(statements)
-        for number, id, _ in skeleton.organizations():
-            keep_counts(id)
-            tell("Counting", number + 1, sizes.organizations, "organizations")
 
 
 def _prepare() -> None:

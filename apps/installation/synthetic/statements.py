@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, models
@@ -12,6 +12,10 @@ from apps.installation.synthetic.sizes import Sizes
 BATCH = 500_000  # rows of one statement
 SCATTER = 2654435761  # a prime: multiplied by it, numbers that follow each other lie far apart
 STRIDES = (2654435761, 2246822519, 3266489917, 668265263, 374761393, 3042594569)
+
+
+def _is_postgresql() -> bool:
+    return connection.vendor == "postgresql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class Statement:
 
 
 def _numbers(first: int, last: int) -> str:
-    if connection.vendor == "postgresql":
+    if _is_postgresql():
         return f"WITH numbers AS NOT MATERIALIZED (SELECT * FROM generate_series({first}, {last}::bigint) AS series(n))"
     return f"WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last})"
 
@@ -91,10 +95,26 @@ class Words:
 
     def ago(self, seconds: str) -> str:
         """The moment so many seconds before `now`, as the database keeps it; whole seconds."""
-        now = f"{self.sizes.now:%Y-%m-%d %H:%M:%S}"
-        if connection.vendor == "postgresql":
-            return f"(TIMESTAMPTZ '{now}+00' - ({seconds}) * INTERVAL '1 second')"
-        return f"DATETIME('{now}', (-({seconds})) || ' seconds')"
+        now = self.moment(self.sizes.now)
+        if _is_postgresql():
+            return f"({now} - ({seconds}) * INTERVAL '1 second')"
+        return f"DATETIME({now}, (-({seconds})) || ' seconds')"
+
+    def moment(self, time: datetime) -> str:
+        """As the database keeps it; whole seconds."""
+        text = f"{time:%Y-%m-%d %H:%M:%S}"
+        return f"TIMESTAMPTZ '{text}+00'" if _is_postgresql() else f"'{text}'"
+
+    def hour(self, time: str) -> str:
+        """Hours since 1970, UTC."""
+        seconds = f"EXTRACT(EPOCH FROM {time})" if _is_postgresql() else f"STRFTIME('%s', {time})"
+        return f"(CAST({seconds} AS bigint) / 3600)"
+
+    def json_object(self, name: str, value: str) -> str:
+        """Of all rows one object; an empty one of none."""
+        if _is_postgresql():
+            return f"COALESCE(JSONB_OBJECT_AGG({name}, {value}), '{{}}')"
+        return f"JSON_GROUP_OBJECT({name}, {value})"
 
     def spread_over(self, time: timedelta, rows: int) -> str:
         """Of so many rows the first is the newest, and the last is older by all of `time`."""
@@ -106,4 +126,4 @@ class Words:
 
     def uuid(self, text: str) -> str:
         """A UUID from a hash of text."""
-        return f"CAST(MD5({text}) AS uuid)" if connection.vendor == "postgresql" else f"MD5({text})"
+        return f"CAST(MD5({text}) AS uuid)" if _is_postgresql() else f"MD5({text})"

@@ -12,6 +12,8 @@ from apps.oauthmcp import models as oauthmcp
 from apps.orgs import models as orgs
 from apps.orgs.callers import SCOPES
 
+FORTNIGHT = 14 * 86400  # seconds
+
 
 def tokens(sizes: Sizes, client: int) -> list[Statement]:
     """Users, each a member of one organization, and what they authorized one client (its key) to read.
@@ -30,6 +32,7 @@ def tokens(sizes: Sizes, client: int) -> list[Statement]:
         "created": words.spread_over(QUARTER, half), "updated": words.spread_over(QUARTER, half),
     }  # fmt: skip
     is_first = f"n < {sizes.authorizations}"
+    used = f"CAST(n AS bigint) * {FORTNIGHT} / {sizes.authorizations} + 120"
     return [
         Statement(
             orgs.User, sizes.users,
@@ -45,7 +48,7 @@ def tokens(sizes: Sizes, client: int) -> list[Statement]:
             oauthmcp.Authorization, sizes.authorizations,
             {"id": authorization.format("n"), "application_id": str(client), "scope": scope,
              "membership_id": f"n % {sizes.users} + 1000001", "redirect_uri": "'http://127.0.0.1/callback'",
-             "expires_at": words.ago("-30 * 86400"), "last_used_at": words.ago("120"),
+             "expires_at": words.ago(f"{used} - 30 * 86400"), "last_used_at": words.ago(used),
              "created": words.spread_over(QUARTER, sizes.authorizations)},
         ),
         Statement(

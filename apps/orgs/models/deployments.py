@@ -58,7 +58,12 @@ class Preview(JudgedPlaced):
             models.Index("organization", F("created_at").desc(), F("id").desc(), name="preview_of"),
             models.Index("organization", "status", F("created_at").desc(), F("id").desc(), name="preview_status_of"),
             models.Index(
-                "organization", "pull_request_number", F("created_at").desc(), F("id").desc(), name="preview_number_of"
+                "organization",
+                "pull_request_number",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(pull_request_number__isnull=False),
+                name="preview_of_number",
             ),
             models.Index("within_project", F("created_at").desc(), F("id").desc(), name="preview_in_project"),
             models.Index("within_environment", F("created_at").desc(), F("id").desc(), name="preview_in_environment"),
@@ -81,7 +86,7 @@ class Domain(JudgedPlaced):
 
     id = id_field("dom")
     app = models.ForeignKey(App, models.CASCADE, related_name="domains", db_index=False)
-    preview = models.ForeignKey(Preview, models.SET_NULL, null=True, blank=True, related_name="domains")
+    preview = models.ForeignKey(Preview, models.SET_NULL, null=True, blank=True, related_name="domains", db_index=False)
     host = CodePointField(max_length=253)
     path = CodePointField(max_length=500, default="/")
     https = models.BooleanField("HTTPS")
@@ -97,6 +102,7 @@ class Domain(JudgedPlaced):
             models.Index(fields=["organization", "host", "path", "id"], name="domain_of"),
             models.Index(fields=["within_project", "host", "path", "id"], name="domain_in_project"),
             models.Index(fields=["within_environment", "host", "path", "id"], name="domain_in_environment"),
+            models.Index(fields=["preview"], condition=Q(preview__isnull=False), name="domain_of_preview"),
         ]
 
     def __str__(self) -> str:
@@ -168,12 +174,28 @@ class Deployment(JudgedPlaced, Named):
                 "within_environment", F("created_at").desc(), F("id").desc(), name="deployment_in_environment"
             ),
             models.Index("organization", "status", F("created_at").desc(), F("id").desc(), name="deployment_status_of"),
-            models.Index("organization", "branch", F("created_at").desc(), F("id").desc(), name="deployment_branch_of"),
+            # What was built of no repository has neither.
             models.Index(
-                "organization", "is_preview", F("created_at").desc(), F("id").desc(), name="deployment_target_of"
+                "organization",
+                "branch",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(branch__isnull=False),
+                name="deployment_of_branch",
             ),
-            models.Index(fields=["organization", "commit_sha"], name="deployment_commit_of"),
-            # Many a large place has none of them, which a walk would learn only at its end.
+            models.Index(
+                fields=["organization", "commit_sha"],
+                condition=Q(commit_sha__isnull=False),
+                name="deployment_of_commit",
+            ),
+            # Many a large place has none of them, which a walk would learn only at its end; of the others it has many.
+            models.Index(
+                "organization",
+                F("created_at").desc(),
+                F("id").desc(),
+                condition=Q(is_preview=True),
+                name="deployment_previewed_o",
+            ),
             models.Index(
                 "app",
                 F("created_at").desc(),

@@ -28,9 +28,9 @@ class EnvVarName(Placed, Named, Owned):
         PROJECT = "project"
 
     id = id_field("var")
-    project = models.ForeignKey(Project, models.CASCADE, null=True, related_name="variables")
-    environment = models.ForeignKey(Environment, models.CASCADE, null=True, related_name="variables")
-    app = models.ForeignKey(App, models.CASCADE, null=True, related_name="variables")
+    project = models.ForeignKey(Project, models.CASCADE, null=True, related_name="variables", db_index=False)
+    environment = models.ForeignKey(Environment, models.CASCADE, null=True, related_name="variables", db_index=False)
+    app = models.ForeignKey(App, models.CASCADE, null=True, related_name="variables", db_index=False)
     name = models.CharField(max_length=128)
     sort_key = SortKeyField(of="name", max_length=128)
     scope = CodePointField(max_length=11, choices=Scope)
@@ -56,6 +56,15 @@ class EnvVarName(Placed, Named, Owned):
             models.Index(fields=["within_project", "sort_key", "scope", "id"], name="variable_in_project"),
             models.Index(fields=["within_environment", "sort_key", "scope", "id"], name="variable_in_environment"),
             models.Index(fields=["platform"], name="variable_of_platform"),
+            # Each is set in one place, nearly all of them on applications.
+            *(
+                models.Index(
+                    fields=[place, "sort_key", "scope", "id"],
+                    condition=Q(**{f"{place}__isnull": False}),
+                    name=f"variable_on_{place}",
+                )
+                for place in ("app", "environment", "project")
+            ),
         ]
 
 

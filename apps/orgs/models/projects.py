@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.orgs.models.fields import IdentifierField, ProseField, SearchKeyField, SortKeyField, WebAddressField, id_field
+from apps.orgs.models.indexes import WalkedIndex
 from apps.orgs.models.judged import Judged, JudgedQuerySet
 from apps.orgs.models.named import Named
 from apps.orgs.models.owned import Keyed, keyed_constraint
@@ -150,10 +151,16 @@ class App(Judged, Named, Keyed):
         indexes = [
             models.Index(fields=["organization", "sort_key", "id"], name="app_by_name"),
             models.Index(fields=["organization", "status", "sort_key", "id"], name="app_by_status"),
-            models.Index(fields=["organization", "branch", "sort_key", "id"], name="app_by_branch"),
+            models.Index(
+                fields=["organization", "branch", "sort_key", "id"],
+                condition=Q(branch__isnull=False),
+                name="app_of_branch",
+            ),
             models.Index(fields=["project", "sort_key", "id"], name="app_of_project"),
             models.Index(fields=["environment", "sort_key", "id"], name="app_of_environment"),
-            models.Index(fields=["organization"], condition=Q(hidden_at__isnull=False), name="app_hidden"),
+            models.Index(fields=["organization", "id"], condition=Q(hidden_at__isnull=False), name="app_hidden_of"),
+            WalkedIndex(fields=["organization", "sort_key", "id"], name="app_walked"),
+            WalkedIndex(fields=["organization", "sort_key", "id"], name="app_walked_long"),
             models.Index(fields=["organization"], condition=Q(names_skipped__gt=0), name="app_with_names_skipped"),
         ]
 
