@@ -163,7 +163,7 @@ EVENTS: dict[str, Callable[[Fill], object]] = {
     "a catalogue is synced": lambda acme: apply_catalogue(Snapshot(templates=rich().templates)),
     "a template is everybody's": lambda acme: Template.objects.create(name="Ours", description="Ours."),
     "an operator saves a form": edit,
-    "domains are checked": lambda acme: probe_round(timezone.now(), seeing()),
+    "a check takes longer": lambda acme: probe_round(timezone.now(), seeing(latency_ms=21)),
     "domains are found down": lambda acme: probe_round(timezone.now(), seeing(http_status=503)),
     "rows are hidden": lambda acme: App.objects.filter(pk=acme.app.pk).update(hidden_at=timezone.now()),
     "much is deleted with a row": lambda acme: acme.project.delete(),
@@ -179,6 +179,7 @@ EVENTS: dict[str, Callable[[Fill], object]] = {
 def test_the_next_answer_tells_it_when(what: str, acme: Fill, tmp_path: Path) -> None:
     make(Domain, acme.organization, app=make_app(acme.project, "it"), host="site.example.com", https=True)
     make(Template, acme.organization, name="By hand", description="Old.")
+    probe_round(timezone.now(), seeing())
     asking = Asking(acme.organization, "ada@example.com")
     before = ask(asking, acme)
     EVENTS.get(what, lambda acme: sync_manifest(acme, tmp_path))(acme)
