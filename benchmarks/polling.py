@@ -2,7 +2,10 @@
 
     python bin/postgres.py -- python -m benchmarks.polling --output build/bench/polling.json
 
-Calls are made in this process; the worker is another. A call is a hit if its tool was not run.
+Agents of five organizations ask six tools each, half of them with `ifVersion`; one organization deploys meanwhile.
+Calls are made in this process, with a cache for each of two server processes, since each keeps its own; the worker is
+another process. A call is a hit if its tool was not run. Polling begins after the first round of checks, which brings
+more news than those that follow, and so that the next one falls into its minute.
 """
 
 import argparse
@@ -16,16 +19,23 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from benchmarks.django_setup import set_up
 from benchmarks.servers import ROOT
 
-AGENTS = 4
-EVERY = 1.0  # seconds between two calls of one agent and tool
-HOST = "app-{}.bench.test"
+ORGANIZATIONS, AGENTS, PROCESSES = 5, 4, 2  # agents of each organization
+EVERY = 5.0  # seconds between two calls of one agent and tool
+DEPLOYS = 20.0  # seconds between two deployments of the organization that deploys
+FIRST_ROUND = 90.0  # seconds in which it has to be there
+PAUSE = 10.0  # seconds after it
+HOST = "app-{}.{}.bench.test"
 
 
 def main() -> None:
@@ -40,40 +50,142 @@ def main() -> None:
 
 
 def measured(seconds: float) -> dict[str, Any]:
-    """`hit_rate` of all calls and of each tool's, and `checks`: how many domains were checked meanwhile."""
-    from django.conf import settings
-    from django.core.handlers.wsgi import WSGIHandler
-
-    from apps.orgs.models import App, EdgeFact
+    """`hit_rate` of all calls, of each tool's and of those with ifVersion; what was written meanwhile."""
+    from apps.orgs.models import App, EdgeFact, Organization
     from benchmarks import stock
-    from benchmarks.in_process import Variant
 
     logging.disable(logging.CRITICAL)
     stock.fill()
-    apps = list(App.objects.filter(organization__slug=stock.SLUG).order_by("pk"))
-    add_domains(apps)
-    handler, bearer = WSGIHandler(), settings.LOCAL_DEV_BEARER
-    # Tools whose answers may be kept at all.
-    inputs: dict[str, dict[str, Any]] = {
-        "list_apps": {}, "list_projects": {}, "list_domains": {}, "list_deployments": {}, "list_env_vars": {},
-        "get_app_health": {"applicationId": apps[0].pk},
-    }  # fmt: skip
-    polls = {name: Variant(name, f"/api/v1/tools/{name}", handler, bearer, sent) for name, sent in inputs.items()}
-    ran, calls = count_runs(), Counter[str]()
+    organizations = list(Organization.objects.filter(slug__startswith=stock.SLUG).order_by("slug")[:ORGANIZATIONS])
+    apps = {one.slug: list(App.objects.filter(organization=one).order_by("pk")) for one in organizations}
+    add_domains([app for those in apps.values() for app in those])
+    polling = Polling(apps)
+    checked = EdgeFact.objects.filter(organization__in=organizations, checked_at__isnull=False)
     with worker():
-        for poll in polls.values():
-            poll.call()
-        ran.clear()
-        began = time.monotonic()
-        while (turn := time.monotonic()) < began + seconds:
-            for _ in range(AGENTS):
-                for name, poll in polls.items():
-                    poll.call()
-                    calls[name] += 1
-            time.sleep(max(0.0, turn + EVERY - time.monotonic()))
-    rates = {name: round(1 - ran[name] / number, 4) for name, number in calls.items()}
-    checks = EdgeFact.objects.filter(organization__slug=stock.SLUG, checked_at__isnull=False).count()
-    return {"hit_rate": round(1 - ran.total() / calls.total(), 4), "by_tool": rates, "domains_checked": checks}
+        wait_for(lambda: checked.count() == sum(map(len, apps.values())))
+        time.sleep(PAUSE)
+        polling.turn()
+        polling.tally = Tally()
+        first_round, before = checked.latest("checked_at").checked_at, versions()
+        polling.run(seconds)
+    changed = [column for pk, now in versions().items() for column in now if now[column] != before[pk][column]]
+    return polling.tally.rates() | {
+        "domains_checked": checked.filter(checked_at__gt=first_round).count(),
+        "organizations_with_checks": changed.count("checks_version"),
+        "organizations_with_news": changed.count("data_version"),
+    }
+
+
+def versions() -> dict[str, dict[str, int]]:
+    from apps.orgs.models import DataVersion
+
+    rows = DataVersion.objects.values("organization_id", "data_version", "checks_version")
+    return {str(row.pop("organization_id")): row for row in rows}
+
+
+class Polling:
+    """Agents of each organization, the first of which deploys. `apps`: by organization."""
+
+    def __init__(self, apps: dict[str, list[Any]]) -> None:
+        from django.conf import settings
+
+        from apps.tools.answer_cache import AnswerCache
+
+        self.deploying = next(iter(apps.values()))[0]
+        self.agents = [
+            # In the one process who sends versions asks first, in the other who sends none.
+            Agent(slug, number % PROCESSES, (number + number // PROCESSES) % 2 == 0, inputs_of(those[number]))
+            for slug, those in apps.items() for number in range(AGENTS)
+        ]  # fmt: skip
+        self.caches = [AnswerCache(settings.ANSWER_CACHE_MIB * 2**20) for _ in range(PROCESSES)]
+        self.tally, self.ran = Tally(), count_runs()
+
+    def turn(self) -> None:
+        from django.conf import settings
+
+        from apps.tools import answers
+
+        for agent in self.agents:
+            settings.LOCAL_DEV_ORG, answers.cache = agent.slug, self.caches[agent.process]
+            agent.poll(self.ran, self.tally)
+
+    def run(self, seconds: float) -> None:
+        began = deployed_at = time.monotonic()
+        while (now := time.monotonic()) < began + seconds:
+            if now >= deployed_at + DEPLOYS:
+                deploy(self.deploying)
+                deployed_at = now
+            self.turn()
+            time.sleep(max(0.0, now + EVERY - time.monotonic()))
+
+
+@dataclass
+class Tally:
+    calls: Counter[str] = field(default_factory=Counter)
+    missed: Counter[str] = field(default_factory=Counter)
+
+    def add(self, is_hit: bool, *kinds: str) -> None:
+        self.calls.update(kinds)
+        self.missed.update({} if is_hit else kinds)
+
+    def rates(self) -> dict[str, Any]:
+        rates = {kind: round(1 - self.missed[kind] / number, 4) for kind, number in self.calls.items()}
+        return {"calls": self.calls["all"], "hit_rate": rates.pop("all"), "by_kind": rates}
+
+
+@dataclass
+class Agent:
+    """A program that asks its organization's tools in turn. `sends_versions`: as ifVersion, where it has one."""
+
+    slug: str
+    process: int
+    sends_versions: bool
+    inputs: dict[str, dict[str, Any]]
+    known: dict[str, str] = field(default_factory=dict)
+
+    def poll(self, ran: Counter[str], tally: Tally) -> None:
+        from django.conf import settings
+
+        from benchmarks.in_process import Variant
+
+        for name, sent in self.inputs.items():
+            with_version = sent | ({"ifVersion": self.known[name]} if name in self.known else {})
+            call = Variant(name, f"/api/v1/tools/{name}", _handler(), settings.LOCAL_DEV_BEARER, with_version)
+            ran.clear()
+            answer = orjson.loads(call.call())
+            kind = "with ifVersion" if name in self.known else "without ifVersion"
+            tally.add(not ran.total(), "all", name, kind)
+            if self.sends_versions and "version" in answer:
+                self.known[name] = answer["version"]
+
+
+@cache
+def _handler() -> Any:
+    from django.core.handlers.wsgi import WSGIHandler
+
+    return WSGIHandler()
+
+
+def inputs_of(app: Any) -> dict[str, dict[str, Any]]:
+    """Of tools whose answers may be kept at all."""
+    return {
+        "list_apps": {}, "list_projects": {}, "list_domains": {}, "list_deployments": {}, "list_env_vars": {},
+        "get_app_health": {"applicationId": app.pk},
+    }  # fmt: skip
+
+
+def deploy(app: Any) -> None:
+    from apps.orgs.models import Deployment
+
+    Deployment.objects.create(organization=app.organization, app=app, title="Deploy", status="succeeded")
+
+
+def wait_for(is_there: Any) -> None:
+    deadline = time.monotonic() + FIRST_ROUND
+    while not is_there():
+        if time.monotonic() > deadline:
+            sys.exit("The worker checks no domains: nothing would be measured.")
+        time.sleep(0.5)
 
 
 def count_runs() -> Counter[str]:
@@ -98,7 +210,8 @@ def add_domains(apps: list[Any]) -> None:
     from apps.orgs.models import Domain
 
     for number, app in enumerate(apps):
-        Domain.objects.create(organization=app.organization, app=app, host=HOST.format(number), path="/", https=False)
+        host = HOST.format(number, app.organization.slug)
+        Domain.objects.create(organization=app.organization, app=app, host=host, path="/", https=False)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 # The line above makes these importable from any folder.
 from apps.net.addresses import is_loopback
-from apps.web.server import signals
+from apps.web.server import memory, signals
 from config.env import Env
 
 env = Env()
@@ -70,6 +70,7 @@ def when_ready(server: Any) -> None:
     for listener in server.LISTENERS:  # connections inherit it
         listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
     signals.install(server)
+    memory.keep_little()
 
 
 def post_worker_init(worker: Any) -> None:

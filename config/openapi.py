@@ -1,6 +1,5 @@
 """openapi.json: what each application says of itself, composed once and served as bytes."""
 
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -12,16 +11,17 @@ from django.views.decorators.http import condition
 
 from apps.oauthmcp import openapi as oauth
 from apps.web.methods import require_safe
+from apps.web.once import Once
 from apps.web.openapi import joined
 
 
 def document() -> tuple[bytes, str]:
     """openapi.json and its strong ETag. Made once."""
-    return _document_of(settings.PUBLIC_URL)
+    return document_of(settings.PUBLIC_URL)
 
 
-@cache
-def _document_of(server: str) -> tuple[bytes, str]:
+@Once
+def document_of(server: str) -> tuple[bytes, str]:
     content = render(server)
     return content, f'"{sha256(content).hexdigest()[:32]}"'
 

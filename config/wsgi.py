@@ -7,30 +7,32 @@ import sys
 import django
 from django.core.exceptions import ImproperlyConfigured
 
+from config.deferred import defer
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# Packages import these for what a server of Porthole never does: DRF for a test client, django-oauth-toolkit to ask
+# others of tokens, Django to split SQL, pygit2 to write archives. They take five MiB.
+UNUSED = ("requests", "sqlparse", "tarfile")
 
 # What is imported stays: the garbage collector need not go through it, neither now nor in each worker, which would
 # make its own copy of memory that all share.
 gc.disable()
 try:
+    for name in UNUSED:
+        defer(name)
     django.setup(set_prefix=False)
 
     # Importable only now that Django is set up.
     from apps.web.handler import Handler
     from config.checks import refuse_bad_settings
     from config.database import bound_requests
+    from config.preload import preload
 
     application = Handler()
     bound_requests()
     refuse_bad_settings()
-
-    # With --preload the workers share what this makes. Who develops starts often, and seldom asks for it.
-    from django.conf import settings
-
-    from config import openapi
-
-    if not settings.IS_LOCAL:
-        openapi.document()
+    preload()
 except ImproperlyConfigured as error:
     sys.exit(f"Porthole does not start: {error}")
 finally:

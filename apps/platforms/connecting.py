@@ -15,14 +15,12 @@ from apps.jobs.scheduling import unschedule
 from apps.net.encryption import encrypt_credential
 from apps.net.outbound import NotAllowed, resolve_allowed, web_destination
 from apps.orgs.models import Organization, Platform
-from apps.platforms.connector import Identity
-from apps.platforms.connectors import connector_for
+from apps.platforms.connector import STATE_PERIOD, Identity
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot.apply import apply
 from apps.platforms.snapshot.base import Snapshot
 from apps.platforms.snapshot.purge import KEPT
 from apps.platforms.sync.rows import forget_sync
-from apps.platforms.sync.run import STATE_PERIOD
 from apps.platforms.tasks import schedule_name, schedule_sync
 
 MAX_KEY = 4096  # characters
@@ -64,6 +62,8 @@ class Wanted:
 
 def try_key(wanted: Wanted) -> Identity:
     """Asks the platform whose key it is. Raises NotConnected or UpstreamError; nothing is stored."""
+    from apps.platforms.connectors import connector_for  # serving processes seldom talk to platforms
+
     address, key = clean_address(wanted.base_url), clean_key(wanted.key)
     connector = connector_for(wanted.kind, address, key, reads_previews=wanted.reads_previews)
     return connector.identify()

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from apps.platforms.snapshot import base
 
+STATE_PERIOD = 60  # seconds
+
 
 class UpstreamError(Exception):
     """The platform cannot be read now. `sentence` is for operators, in plain words: nothing that was received is in it.

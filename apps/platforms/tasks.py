@@ -7,13 +7,15 @@ from django_tasks import task
 
 from apps.jobs.models import Schedule
 from apps.jobs.scheduling import schedule, unschedule
+from apps.platforms.connector import STATE_PERIOD
 from apps.platforms.models import PlatformConnection
-from apps.platforms.sync.run import STATE_PERIOD, sync_platform
 
 
 @task
 def sync(platform_id: int) -> None:
     """One platform, whose schedule follows its size."""
+    from apps.platforms.sync.run import sync_platform  # serving processes only ask for syncs
+
     if not PlatformConnection.objects.filter(pk=platform_id).exists():
         return unschedule(schedule_name(platform_id))
     outcome = sync_platform(platform_id)

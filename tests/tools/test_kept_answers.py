@@ -1,36 +1,23 @@
-"""Answers that are kept: who asks after a write is told what is there now, and nobody is told what is another's."""
+"""Answers that are kept: what asking again costs, what is never kept, and what was read has to be of its versions."""
 
 import json
-from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from apps.oauthmcp import bearer
-from apps.orgs import versions
-from apps.orgs.callers import SCOPES, Caller
-from apps.orgs.models import App, DataVersion, Deployment, Domain, EdgeFact, EdgeStatistics, Template
-from apps.orgs.scope import scope_by_slug
-from apps.orgs.versions import Versions
-from apps.platforms.edge.rounds import probe_round
-from apps.platforms.edge.targets import Outcome
-from apps.platforms.snapshot.apply import apply, apply_catalogue
-from apps.platforms.snapshot.base import Snapshot
-from apps.tools import answers, calls
+from apps.orgs.callers import Caller
+from apps.orgs.models import App, DataVersion
+from apps.orgs.versions import versions_now
+from apps.tools import answers
 from apps.tools.base import ListTool
 from apps.tools.registry import TOOLS
 from tests.api import Api
-from tests.factories import START, Fill, make, make_app
+from tests.factories import Fill, make_app
 from tests.oauthmcp.grants import make_access_token, make_authorization, make_client, make_member
-from tests.operators import client_of
-from tests.orgs.test_versions import WRITES
-from tests.platforms.snapshots import rich
 from tests.tools.test_every_tool import input_for
 
 KEPT = [name for name, tool in TOOLS.items() if tool.versions]
@@ -56,79 +43,6 @@ def test_who_asks_again_costs_no_query_but_the_bearers(api: Api, acme: Fill, nam
     assert api(name, **inputs) == first
 
 
-# What is written is seen
-
-
-def ask(acme: Fill) -> dict[str, Any]:
-    """What each tool answers to acme, as both doors get it."""
-    scope = scope_by_slug("acme")
-    assert scope
-    caller = Caller(scope, None, frozenset(SCOPES), None, "tests", None)
-    inputs = {"get_app_health": {"applicationId": acme.app.pk}, "list_env_vars": {"applicationId": acme.app.pk}}
-    told = {name: outcome(caller, name, inputs.get(name, {})) for name in KEPT}
-    return told | {"unhealthy": outcome(caller, "list_apps", {"health": "unhealthy"})}
-
-
-def outcome(caller: Caller, name: str, inputs: dict[str, Any]) -> Any:
-    try:
-        told = json.loads(calls.answer(caller, TOOLS[name], inputs))
-    except Exception as refused:
-        return repr(refused)
-    return {field: value for field, value in told.items() if field != "version"}
-
-
-def seeing(**fields: Any) -> Any:
-    told = {"reachable": True, "http_status": 200, "latency_ms": 20, "dns_status": "resolves"} | fields
-    return lambda targets: [Outcome(target.key, **told) for target in targets]
-
-
-def edit(acme: Fill) -> None:
-    user = make_member(acme.organization).user
-    user.is_staff = user.is_superuser = True
-    user.save()
-    template = make(Template, acme.organization, name="By hand", description="Old.")
-    ask(acme)
-    page = f"/admin/orgs/template/{template.pk}/change/"
-    browser: Client = client_of(user)
-    values = {"name": "In the admin", "description": "New.", "tags": ",", "organization": acme.organization.pk}
-    assert browser.post(page, values).status_code in (200, 302)
-
-
-MORE: dict[str, Callable[[Fill], object]] = {
-    "a sync brings rows": lambda acme: apply(acme.platform, rich()),
-    "a sync takes rows away": lambda acme: apply(acme.platform, Snapshot(), allow_deletions=True),
-    "a catalogue is synced": lambda acme: apply_catalogue(Snapshot(templates=rich().templates)),
-    "an operator saves a form": edit,
-    "a domain is checked": lambda acme: probe_round(timezone.now(), seeing()),
-    "rows are hidden": lambda acme: App.objects.filter(pk=acme.app.pk).update(hidden_at=timezone.now()),
-    "health becomes another": lambda acme: EdgeFact.objects.filter(domain=acme.domain).update(http_status=503),
-    "statistics change": lambda acme: EdgeStatistics.objects.filter(app=acme.app).update(uptime_24h=0.1),
-    "a template is everybody's": lambda acme: Template.objects.create(name="Ours", description="Ours."),
-    "much is created": lambda acme: Deployment.objects.bulk_create(
-        [Deployment(organization=acme.organization, app=acme.app, title="bulk")]
-    ),
-    "a manifest grows old": lambda acme: apply(acme.platform, Snapshot(), allow_deletions=True, age=(START, 60)),
-}  # fmt: skip
-
-
-# No list of rows tells these, or nothing is another thing through them.
-UNSEEN = {
-    "somebody joins", "it is said by hand", "it is renamed itself", "one column is saved",
-    "a platform's last sync fails",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", [*WRITES, *MORE])
-def test_the_next_answer_tells_it_when(what: str, acme: Fill) -> None:
-    make(Domain, acme.organization, app=make_app(acme.project, "it"), host="site.example.com", https=True)
-    before = ask(acme)
-    (WRITES | MORE)[what](acme)
-    after = ask(acme)
-    answers.cache.clear()
-    assert after == ask(acme)
-    assert after != before or what in UNSEEN
-
-
 def test_what_sql_wrote_is_told_after_it_was_said(api: Api, acme: Fill) -> None:
     def write(table: str, value: str) -> None:
         with connection.cursor() as cursor:
@@ -146,32 +60,6 @@ def test_what_sql_wrote_is_told_after_it_was_said(api: Api, acme: Fill) -> None:
         assert told(name) == old
         call_command("invalidate", argument, stdout=StringIO())
         assert told(name) == {"By hand."}
-
-
-# Nobody is told what is another's
-
-
-def test_organizations_and_inputs_share_nothing(api: Api, acme: Fill, rival: Fill, settings: Any) -> None:
-    make_app(acme.project, "acme b")
-    every = [{}, {"limit": 1}, {"query": "b"}, {"cursor": api("list_apps", limit=1)["nextCursor"]}]
-
-    def told() -> list[Any]:
-        return [[app["id"] for app in api("list_apps", **inputs)["items"]] for inputs in every[: 3 if is_rival else 4]]
-
-    is_rival = False
-    acmes = told()
-    settings.LOCAL_DEV_ORG, is_rival = "rival", True
-    rivals = told()
-    assert not {id for ids in acmes for id in ids} & {id for ids in rivals for id in ids}
-    settings.LOCAL_DEV_ORG, is_rival = "acme", False
-    assert told() == acmes
-    assert len({json.dumps(ids) for ids in acmes}) == 3  # the second page is what the search finds
-
-
-def test_who_lacks_the_scope_is_refused_what_is_kept(api: Api, acme: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
-    api("list_apps")
-    monkeypatch.setattr(bearer, "ALL_SCOPES", frozenset({"docs:read"}))
-    assert api.post("list_apps").status_code == 403
 
 
 def test_an_account_is_told_to_each_token_by_itself(api: Api, acme: Fill) -> None:
@@ -231,15 +119,26 @@ def test_where_no_row_tells_it_the_versions_are_asked(api: Api, acme: Fill) -> N
 def test_what_a_replica_tells_that_is_behind_is_not_kept(
     api: Api, acme: Fill, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    inputs = input_for(name, acme)
-    monkeypatch.setattr(versions, "versions_now", lambda _: Versions(1, 0, 1))
-    monkeypatch.setattr(Versions, "from_text", lambda _: Versions(1, 0, 1))
-    told = api(name, **inputs)
-    assert queries(api, name, **inputs) > 1
+    inputs, tool, behind = input_for(name, acme), TOOLS[name], []
+
+    def ahead(caller: Caller, asked: dict[str, Any]) -> Any:
+        behind.append((versions_now(acme.organization.pk), type(tool).call(tool, caller, asked)))
+        return behind[0][1]
+
+    def lagging(caller: Caller, asked: dict[str, Any]) -> Any:
+        caller.org.reading.saw(behind[0][0])
+        return behind[0][1]
+
+    monkeypatch.setattr(tool, "call", ahead)
+    api(name, **inputs)
+    App.objects.filter(pk=acme.app.pk).update(status="error")
+    monkeypatch.setattr(tool, "call", lagging)
+    stale = api(name, **inputs)
     monkeypatch.undo()
-    if "version" in told:
-        App.objects.filter(pk=acme.app.pk).update(status="error")  # which the replica learns at last
-        assert not api(name, ifVersion=told["version"])["isUnchanged"]
+    assert '"status": "error"' not in json.dumps(stale)
+    if "version" in stale:
+        assert not api(name, **inputs, ifVersion=stale["version"])["isUnchanged"]
+    assert '"status": "error"' in json.dumps(api(name, **inputs))
 
 
 def test_a_write_between_the_bearers_check_and_the_end_of_the_reading_is_noticed(

@@ -26,8 +26,8 @@ RELEASE = "1ca8c5b571998a4b77b214f3c39a8255c98b0fa1"
 # What answers tell since then, besides what they told.
 ADDED = {
     "applicationId", "applicationName", "author", "checkedAt", "commitSha", "committedAt", "dashboardUrl",
-    "environmentId", "errorMessage", "fetchedAt", "health", "healthReason", "isPreview", "nextLine", "projectId",
-    "redactionCount", "startLine", "title", "totalLines",
+    "environmentId", "errorMessage", "fetchedAt", "health", "healthReason", "isPreview", "isUnchanged", "nextLine",
+    "projectId", "redactionCount", "startLine", "title", "totalLines", "version",
 }  # fmt: skip
 AGE = re.compile("(?m)^(?:asOf|staleAfter): .*\n")  # the same of what is exported
 HERE, NEW = Path(__file__).resolve().parent, Path(__file__).resolve().parents[2]

@@ -8,10 +8,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from apps.orgs.management.named import organization_named
 from apps.platforms.connecting import MAX_KEY, Kind, NotConnected, Wanted, store, try_key, warnings_of
-from apps.platforms.connector import Identity, UpstreamError
+from apps.platforms.connector import STATE_PERIOD, Identity, UpstreamError
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot.hiding import TooManyDeletions
-from apps.platforms.sync.run import STATE_PERIOD, Outcome, sentence_of, sync_platform
+from apps.platforms.sync.run import Outcome, sentence_of, sync_platform
 from apps.platforms.tasks import put_off, schedule_sync
 from apps.web.management.database_command import DatabaseCommand
 

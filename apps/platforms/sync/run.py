@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.jobs.leases import LeaseLost
 from apps.orgs.models import Platform
-from apps.platforms.connector import Connector, State, UpstreamError
+from apps.platforms.connector import STATE_PERIOD, Connector, State, UpstreamError
 from apps.platforms.connectors import connector_of, release
 from apps.platforms.models import PlatformConnection
 from apps.platforms.snapshot.differences import Changes
@@ -23,7 +23,6 @@ from apps.platforms.sync.rows import SyncedRows, give_database_back
 from apps.platforms.sync.stored import apps_with_news, stored_of
 from apps.web.progress import tell
 
-STATE_PERIOD = 60  # seconds
 SHARE_OF_DETAILS = 4  # at least one call in so many is for details, however many the state takes
 SHARE_OF_PERIOD = 0.8  # after that no detail is begun, so that the next state finds turns and is read at once
 MAX_NAMES = 100  # of applications, for whoever has to confirm that they go

@@ -1,7 +1,6 @@
 """tools/list and tools/call: the registry's tools, with the schemas of openapi.json."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from apps.tools.base import Tool
@@ -10,6 +9,7 @@ from apps.tools.mcp.messages import INVALID_PARAMS, RpcError
 from apps.tools.mcp.schemas import input_schema, output_schema
 from apps.tools.mcp.server import CACHE, Call, Method, Result
 from apps.web.exceptions import Refused
+from apps.web.once import Once
 from apps.web.render import Encoded, encode, quoted
 
 ANNOTATIONS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
@@ -66,7 +66,7 @@ def _failure(refused: Refused) -> Result:
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
-@cache
+@Once
 def entry_of(tool: Tool) -> bytes:
     """A tool as tools/list has it, as JSON."""
     return encode(
