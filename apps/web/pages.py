@@ -1,7 +1,7 @@
 """What happens around pages only: sessions, CSRF, messages. A call of a tool passes all of it by."""
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import wraps
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +9,6 @@ from django.contrib.sessions.exceptions import SessionInterrupted
 from django.core.handlers.exception import convert_exception_to_response
 from django.db import Error
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import ResolverMatch, get_urlconf, resolve
 from django.utils.module_loading import import_string
 
 from apps.web.errors import database_error
@@ -18,7 +17,7 @@ from apps.web.surfaces import surface_of
 
 
 class PageMiddleware:
-    """Runs PAGE_MIDDLEWARE, hooks included, for pages; every other request goes straight on, a call to its view."""
+    """Runs PAGE_MIDDLEWARE, hooks included, for pages; every other request goes straight on."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = self.chain = get_response
@@ -34,10 +33,7 @@ class PageMiddleware:
             self.chain = convert_exception_to_response(chain)  # type: ignore[assignment]  # it is never async
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        surface = surface_of(request)
-        if surface.is_call:
-            return _call(request)
-        return (self.chain if surface.is_page else self.get_response)(request)
+        return (self.chain if surface_of(request).is_page else self.get_response)(request)
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -50,18 +46,6 @@ class PageMiddleware:
             return unavailable
         hooks = self.exception_hooks if surface_of(request).is_page else []
         return next((answer for hook in hooks if (answer := hook(request, exception))), None)
-
-
-def _call(request: HttpRequest) -> HttpResponseBase:
-    """What Django would do where no hook is for this request. A view of tools catches what goes wrong by itself."""
-    request.resolver_match = match = _match(request.path_info, get_urlconf())
-    answer: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
-    return answer
-
-
-@lru_cache(maxsize=256)  # tools are few; what is no path is not kept
-def _match(path: str, urlconf: str | None) -> ResolverMatch:
-    return resolve(path, urlconf)
 
 
 def _without_database(middleware: GetResponse) -> GetResponse:

@@ -28,7 +28,7 @@ class PreparedCursor(Cursor[Any]):
     """The database plans each statement once for a connection. Django's own cursors write every value into the text."""
 
     def execute(self, query: Any, params: Any = None, **kwargs: Any) -> "PreparedCursor":
-        return super().execute(query, params, **{"prepare": True} | kwargs)
+        return super().execute(query, params, prepare=True, **kwargs)
 
 
 def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:

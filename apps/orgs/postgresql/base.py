@@ -19,6 +19,7 @@ from apps.orgs.postgresql import PreparedCursor
 
 HEALTH_CHECK = 1.0  # seconds: the statement before a request's first, which a server that is well answers at once
 TRUST = 1.0  # seconds since the last answer in which there is no such statement
+BLINK = 0.05  # and those in which not even the socket is looked at: no server ends and starts again as fast
 RETRY_EVERY = 2.0  # seconds between attempts to reach a server that did not answer; no less than connect_timeout
 
 
@@ -109,9 +110,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def close_if_health_check_failed(self) -> None:
         """Of a connection that was just used only the socket is looked at: it tells of a server that has ended."""
-        is_trusted = self.connection is not None and time.monotonic() - self.answered_at < TRUST
-        if not is_trusted or _has_news(self.connection):
-            super().close_if_health_check_failed()
+        ago = time.monotonic() - self.answered_at
+        if self.connection is not None and (ago < BLINK or (ago < TRUST and not _has_news(self.connection))):
+            return
+        super().close_if_health_check_failed()
 
     def fetch(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a statement that is planned once for a connection, on the one cursor that is there for these."""
