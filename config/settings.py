@@ -201,6 +201,7 @@ PAGE_MIDDLEWARE = [
     "apps.web.resending.ResendMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
+FORCE_SCRIPT_NAME = ""  # it is served at the root of PUBLIC_URL, whatever a server says
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
 TEMPLATES = [

@@ -8,30 +8,21 @@ else depends on a value shows in the comparison: a query that the function asks,
 column cleans. Then nothing is kept, and the ORM does what it always does.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, partial, wraps
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import QuerySet
 
-from apps.orgs.cursors import fetch
-from apps.orgs.json_rows import json_sql
-from apps.orgs.rows import ALL, Row, Rows, Shown, Table, type_of
+from apps.orgs.rows import ALL, Row, Rows, Shown, type_of
+from apps.orgs.statements import SEEN, Compiled, NotPreparable, Statement, compiled, statement_of
 from apps.orgs.versions import SeenVersions, Versions
 
-Adapt = Callable[[Any], Any]
-SEEN = "versions_seen"  # the last column of a statement that tells them
 MAX_SHAPES = 200  # of one function: there are some dozens, unless somebody tries them all
-
-
-class NotPreparable(Exception):
-    """What is asked depends on the values themselves."""
 
 
 class StandInText(str):
@@ -64,43 +55,6 @@ STAND_INS: dict[type, Callable[[int, int], Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """SQL and its parameters. At each of `slots` belongs a value, by its number, as the database's adapter wants it.
-
-    `names` are those of a row's columns; where `tells_versions`, another one follows: SeenVersions. `converters` are
-    what the ORM does with some of them. `kinds` are what Django calls the types of all.
-    """
-
-    sql: str
-    parameters: tuple[Any, ...]
-    slots: tuple[tuple[int, int, Adapt | None], ...]
-    names: tuple[str, ...]
-    converters: tuple[tuple[int, Adapt], ...]
-    kinds: tuple[str, ...]
-    tells_versions: bool
-
-    def showing(self, shown: Shown, order: Sequence[str]) -> "Statement | None":
-        """The same rows with what is shown as JSON. None: only Python can write that."""
-        if connection.vendor != "postgresql" or self.converters:
-            return None
-        found = json_sql(self.sql, self.names, self.kinds, shown, order, is_followed=self.tells_versions)
-        return found and replace(self, sql=found.sql, names=found.names)
-
-    def rows(self, values: Sequence[Any], limit: int) -> Table:
-        parameters = [*self.parameters, limit]
-        for at, number, adapt in self.slots:
-            parameters[at] = adapt(values[number]) if adapt else values[number]
-        found = fetch(self.sql, parameters)
-        return Table(self.names, [self._converted(row) for row in found] if self.converters else found)
-
-    def _converted(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        converted = list(row)
-        for at, convert in self.converters:
-            converted[at] = convert(converted[at])
-        return tuple(converted)
-
-
 class Shape:
     """Calls of one function that differ in values alone."""
 
@@ -118,7 +72,7 @@ class Shape:
         """For a first page, or one that comes after a position. None: only the ORM can tell."""
         if is_later not in self._statements:
             try:
-                self._statements[is_later] = _statement(self._compiled(0, is_later), self._compiled(1, is_later))
+                self._statements[is_later] = statement_of(self._compiled(0, is_later), self._compiled(1, is_later))
             except NotPreparable:
                 self._statements[is_later] = None
         return self._statements[is_later]
@@ -137,7 +91,7 @@ class Shape:
         with _nothing_asked():
             return self._build(*args, **kwargs)
 
-    def _compiled(self, which: int, is_later: bool) -> "Compiled":
+    def _compiled(self, which: int, is_later: bool) -> Compiled:
         types = self._types + [type_of(column) for column in self.template.columns] * is_later
         stand_ins = _stand_ins(types, which)
         after = stand_ins[len(self._types) :] if is_later else None
@@ -145,7 +99,7 @@ class Shape:
         query = rows.select(after)
         if rows.of is not None:
             query = query.annotate(**{SEEN: SeenVersions(rows.of)})
-        return _compile(query, stand_ins, self.template.names)
+        return compiled(query, stand_ins, self.template.names)
 
 
 def _besides_query(rows: Rows) -> tuple[Any, ...]:
@@ -255,75 +209,3 @@ def _nothing_asked() -> Iterator[None]:
 
 def _refuse(*_: Any) -> NoReturn:
     raise NotPreparable
-
-
-# Rows → statements
-
-# How a value can stand in a statement.
-GUISES: tuple[Adapt | None, ...] = (
-    None,
-    lambda value: connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value,
-    lambda value: f"%{connection.ops.prep_for_like_query(str(value))}%" if isinstance(value, str) else value,
-)
-
-
-class Compiled(NamedTuple):
-    """What the ORM makes of one set of values: `slots` as in Statement."""
-
-    sql: str
-    parameters: tuple[Any, ...]
-    slots: tuple[tuple[int, int, Adapt | None], ...]
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    converters: dict[int, Any]
-
-
-def _compile(rows: QuerySet[Any, Row], values: Sequence[Any], names: Mapping[str, str]) -> Compiled:
-    compiler = rows.query.get_compiler(connection=connection)
-    try:
-        sql, parameters = compiler.as_sql()
-    except EmptyResultSet:
-        raise NotPreparable from None
-    return Compiled(
-        sql,
-        parameters,
-        tuple(slot for at, parameter in enumerate(parameters) if (slot := _slot(at, parameter, values))),
-        tuple(names.get(name, name) for name in rows.query.selected or ()),
-        tuple(column[0].output_field.get_internal_type() for column in compiler.select[: compiler.col_count]),
-        compiler.get_converters([column[0] for column in compiler.select[: compiler.col_count]]),
-    )
-
-
-def _slot(at: int, parameter: Any, values: Sequence[Any]) -> tuple[int, int, Adapt | None] | None:
-    for number, value in enumerate(values):
-        for guise in GUISES:
-            if _same(parameter, guise(value) if guise else value):
-                return at, number, guise
-        if type(value) is int and isinstance(parameter, int) and parameter == value:
-            return at, number, type(parameter)  # PostgreSQL's adapter gives numbers the type of their column
-    return None
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return str(one) == str(other)
-    return type(one) is type(other) and bool(one == other)
-
-
-def _statement(one: Compiled, other: Compiled) -> Statement:
-    """Raises NotPreparable where the two differ in more than the values."""
-    valued = {at for at, _, _ in one.slots}
-    is_same = (one.sql, one.slots, one.names) == (other.sql, other.slots, other.names)
-    pairs = zip(one.parameters, other.parameters, strict=is_same)
-    if not is_same or not all(at in valued or _same(*pair) for at, pair in enumerate(pairs)):
-        raise NotPreparable
-    converters = tuple((at, partial(_convert, *found)) for at, found in one.converters.items())
-    tells = one.names[-1:] == (SEEN,)
-    names = one.names[:-1] if tells else one.names
-    return Statement(f"{one.sql} LIMIT %s", tuple(one.parameters), one.slots, names, converters, one.kinds, tells)
-
-
-def _convert(converters: Sequence[Callable[..., Any]], expression: Any, value: Any) -> Any:
-    for convert in converters:
-        value = convert(value, expression, connection)
-    return value

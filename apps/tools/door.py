@@ -53,12 +53,15 @@ class Door(APIView):
         return response
 
     def perform_authentication(self, request: Request) -> None:
+        """Sets who asks, past DRF's way of doing that when somebody looks."""
+        authenticators: Any = request.authenticators
         try:
-            caller = request.user
+            found: Any = next(filter(None, (it.authenticate(request) for it in authenticators)), None)
         except AuthenticationFailed:
             raise unauthorized(self.metadata, token_was_sent=True) from None
-        if caller is None:
+        if found is None:
             raise unauthorized(self.metadata, token_was_sent=False)
+        request.user, request.auth = found
 
     def throttled(self, request: Request, wait: float | None) -> Any:
         raise rate_limited(wait)

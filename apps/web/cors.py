@@ -52,7 +52,10 @@ def _is_allowed(origin: str) -> bool:
 
 def _add_headers(request: HttpRequest, response: HttpResponseBase, any_origin: bool) -> None:
     if not any_origin:
-        patch_vary_headers(response, ("Origin",))
+        if "Vary" in response.headers:
+            patch_vary_headers(response, ("Origin",))
+        else:
+            response.headers["Vary"] = "Origin"
     origin = request.META.get("HTTP_ORIGIN")
     if origin is None or not (any_origin or _is_allowed(origin)):
         return

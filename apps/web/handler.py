@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.handlers.exception import convert_exception_to_response
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import close_old_connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import ResolverMatch, resolve
 from django.utils.log import log_response
@@ -31,7 +31,7 @@ class Handler(WSGIHandler):
         request = self.request_class(environ)
         if not surface_of(request).is_call:
             return super().__call__(environ, start_response)
-        close_old_connections()
+        connections[DEFAULT_DB_ALIAS].close_if_unusable_or_obsolete()
         response = self.call(request)
         if response.status_code >= 400:
             log_response("%s: %s", response.reason_phrase, request.path, response=response, request=request)

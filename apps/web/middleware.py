@@ -159,4 +159,8 @@ def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> No
         "client": request.client_address[:45],  # type: ignore[attr-defined]
     }
     fields |= getattr(request, "caller_fields", {})
-    access_log.info("%s %s %s", method, path, response.status_code, extra={"fields": fields})
+    if access_log.isEnabledFor(logging.INFO):
+        said = (method, path, response.status_code)
+        record = logging.LogRecord(ACCESS, logging.INFO, "", 0, "%s %s %s", said, None)
+        record.fields = fields
+        access_log.handle(record)
