@@ -30,14 +30,16 @@ def answer(caller: Caller, tool: Tool, inputs: Row) -> bytes:
         return encode(tool.call(caller, inputs))
     org, known = caller.org, inputs.pop("if_version", None)
     question, versions, now = _question(tool, org, inputs), _versions(tool, org), timezone.now()
+    found = cache.get(org.organization_id, question, versions, now) if versions else None
+    if known and found and known == found.version:
+        return _unchanged(org, found.tail)
     theirs = ListVersion(known) if known else None
     if theirs and versions and theirs.is_good(question, versions, now):
-        return _unchanged(org, theirs.extra, theirs.text)
-    found = cache.get(org.organization_id, question, versions, now) if versions else None
+        return _unchanged(org, _tail(theirs.extra, theirs.text))
     if found is None:
         found = _made(caller, tool, inputs, question, versions)
     if theirs and theirs.digest == found.digest:
-        return _unchanged(org, ListVersion(found.version).extra, found.version)
+        return _unchanged(org, found.tail)
     return b"".join((found.head, _time(org.synced_at), found.tail))
 
 
@@ -84,12 +86,12 @@ def _of_list(told: Row, question: str, versions: tuple[int, ...] | None, until: 
     extra = encode({name: value for name, value in told.items() if name not in PAGE_FIELDS})[1:-1]
     digest = digest_of(question, head, extra)
     version = version_of(question, versions, until, digest, extra)
-    return Answer(versions or (), until, head, _tail(extra, version, b"false"), digest, version)
+    return Answer(versions or (), until, head, _tail(extra, version), digest, version)
 
 
-def _unchanged(org: OrgScope, extra: bytes, version: str) -> bytes:
+def _unchanged(org: OrgScope, tail: bytes) -> bytes:
     head = b'{"items":[],"nextCursor":null' + SYNCED_AT
-    return head + _time(org.synced_at) + _tail(extra, version, b"true")
+    return head + _time(org.synced_at) + tail.removesuffix(b"false}") + b"true}"
 
 
 @lru_cache(maxsize=1024)  # until the next sync it is the same
@@ -97,6 +99,6 @@ def _time(time: datetime | None) -> bytes:
     return encode(time)
 
 
-def _tail(extra: bytes, version: str, is_unchanged: bytes) -> bytes:
+def _tail(extra: bytes, version: str) -> bytes:
     beside = b"," + extra if extra else b""
-    return b'%s,"version":"%s","isUnchanged":%s}' % (beside, version.encode(), is_unchanged)
+    return b'%s,"version":"%s","isUnchanged":false}' % (beside, version.encode())
