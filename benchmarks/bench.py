@@ -46,8 +46,7 @@ def main() -> None:
     kept.write_text(json.dumps(result, indent=1) + "\n")
     print(f"\nThe result is in {kept.relative_to(ROOT)}.")
     if options.keep:
-        for file, text in page.made(result, page.PAGE.read_text("utf-8")).items():
-            file.write_text(text, "utf-8")
+        page.write()
 
 
 def part(name: str, database: str, *arguments: str) -> dict[str, Any]:

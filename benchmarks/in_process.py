@@ -27,9 +27,9 @@ import logging  # noqa: E402
 
 import orjson  # noqa: E402
 from django.conf import settings  # noqa: E402
-from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
 from django.db import connection  # noqa: E402
 
+from apps.web.handler import Handler  # noqa: E402
 from benchmarks import access, stock  # noqa: E402
 
 TOOL = "/api/v1/tools/list_apps"
@@ -47,7 +47,7 @@ HANDSHAKE_HEADERS = {"HTTP_MCP_PROTOCOL_VERSION": "2025-11-25"}
 
 class Variant:
     def __init__(
-        self, name: str, path: str, handler: WSGIHandler, bearer: str, sent: Any = INPUT,
+        self, name: str, path: str, handler: Handler, bearer: str, sent: Any = INPUT,
         headers: dict[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.path, self.handler, self.bearer = name, path, handler, bearer
@@ -66,8 +66,10 @@ class Variant:
         }  # fmt: skip
         statuses: list[str] = []
         response = self.handler(environ, lambda status, headers: statuses.append(status))
+        response = self.handler(environ, lambda status, headers: statuses.append(status))
         content = b"".join(response)
-        response.close()
+        if hasattr(response, "close"):
+            response.close()
         assert statuses[0].startswith(self.status), (self.name, statuses, content[:300])
         return content
 
@@ -107,7 +109,7 @@ def _result(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variants(token: str) -> list[Variant]:
-    porthole, fixed = WSGIHandler(), settings.LOCAL_DEV_BEARER
+    porthole, fixed = Handler(), settings.LOCAL_DEV_BEARER
     return [
         Variant("fixed bearer", TOOL, porthole, fixed),
         Variant("with OAuth", TOOL, porthole, token),
@@ -116,7 +118,7 @@ def _variants(token: str) -> list[Variant]:
     ]
 
 
-def _registration(handler: WSGIHandler) -> Variant:
+def _registration(handler: Handler) -> Variant:
     sent = {"redirect_uris": ["http://127.0.0.1:1/cb"], "client_name": stock.REGISTERED}
     variant = Variant("registration", "/api/auth/mcp/register", handler, "", sent)
     variant.status = "201"

@@ -6,6 +6,7 @@ python -m benchmarks.page [--check]
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from benchmarks.growth_page import tables
@@ -23,17 +24,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail where the page says something else")
     is_check = parser.parse_args().check
-    kept, growth = (json.loads(file.read_text("utf-8")) for file in (KEPT, GROWTH))
-    wanted = made(kept, growth, PAGE.read_text("utf-8"))
-    changed = [file for file, text in wanted.items() if not file.exists() or file.read_text("utf-8") != text]
-    if is_check and changed:
+    if is_check and (changed := changes()):
         names = ", ".join(str(file.relative_to(ROOT)) for file in changed)
         sys.exit(f"Not what {KEPT.parent.relative_to(ROOT)} says: {names}. Run `python -m benchmarks.page`.")
-    for file in changed:
-        file.write_text(wanted[file], "utf-8")
+    if not is_check:
+        write()
 
 
-def made(result: dict[str, Any], growth: dict[str, Any], page: str) -> dict[Any, str]:
+def write() -> None:
+    for file, text in changes().items():
+        file.write_text(text, "utf-8")
+
+
+def changes() -> dict[Path, str]:
+    """The files that are not what the kept results say, and what they should be."""
+    kept, growth = (json.loads(file.read_text("utf-8")) for file in (KEPT, GROWTH))
+    wanted = made(kept, growth, PAGE.read_text("utf-8"))
+    return {file: text for file, text in wanted.items() if not file.exists() or file.read_text("utf-8") != text}
+
+
+def made(result: dict[str, Any], growth: dict[str, Any], page: str) -> dict[Path, str]:
     """The page and its picture."""
     parts = {"run": run(result), "targets": targets(result), "memory": memory(result)}
     parts |= tables(growth)
