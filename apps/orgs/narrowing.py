@@ -89,8 +89,14 @@ def search(everywhere: QuerySet[Any], query: str) -> Condition:
     # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
     folded = fold(query)
     rows = Q(search_key__contains=folded)
-    found = everywhere.filter(rows).order_by().values_list("id", flat=True)
-    return Condition(rows, found)
+    return Condition(rows, everywhere.filter(rows).order_by().values_list("id", flat=True))
+
+
+def containing(rows: QuerySet[Any], part: str, *, is_nothing: bool = False) -> QuerySet[Any]:
+    """Those whose search key has `part`, which is folded. `is_nothing`: no text has it."""
+    if is_nothing:
+        return rows.none()
+    return rows.filter(search_key__contains=part) if part else rows
 
 
 def is_walked(place: Place, query: str) -> bool:

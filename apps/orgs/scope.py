@@ -7,7 +7,6 @@ applications that are hidden, nor of anything that belongs to one.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -22,6 +21,7 @@ from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.narrowing import (
     TRIGRAM,
     Place,
+    containing,
     equal,
     existing_project,
     is_walked,
@@ -199,20 +199,13 @@ def _apps(
         return KeyedRows(keys, visible.values(*APP_COLUMNS, **APP_TIMES), APP_NAMES)
     apps: QuerySet[App] = App.objects.all()
     if len(fold(query)) < TRIGRAM or WORD_SEPARATOR in query:
-        apps = _search(apps, query)
+        apps = containing(apps, fold(query), is_nothing=WORD_SEPARATOR in query)
     else:
         conditions.append(search(everywhere, query))
     apps = rows_in(with_health(apps, clock), place, *conditions)
     return Rows(
         apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES, of=place.organization_id
     )
-
-
-def _search(rows: QuerySet[Any], query: str) -> QuerySet[Any]:
-    # Both sides are folded, so LIKE on SQLite (which ignores ASCII case) and on PostgreSQL (which does not) agree.
-    if WORD_SEPARATOR in query:
-        return rows.none()
-    return rows.filter(search_key__contains=fold(query)) if query else rows
 
 
 # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.

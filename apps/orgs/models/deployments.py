@@ -189,33 +189,20 @@ class Deployment(JudgedPlaced, Named):
                 name="deployment_of_commit",
             ),
             # Many a large place has none of them, which a walk would learn only at its end; of the others it has many.
-            models.Index(
-                "organization",
-                F("created_at").desc(),
-                F("id").desc(),
-                condition=Q(is_preview=True),
-                name="deployment_previewed_o",
-            ),
-            models.Index(
-                "app",
-                F("created_at").desc(),
-                F("id").desc(),
-                condition=Q(is_preview=True),
-                name="deployment_previewed",
-            ),
-            models.Index(
-                "within_project",
-                F("created_at").desc(),
-                F("id").desc(),
-                condition=Q(is_preview=True),
-                name="deployment_previewed_p",
-            ),
-            models.Index(
-                "within_environment",
-                F("created_at").desc(),
-                F("id").desc(),
-                condition=Q(is_preview=True),
-                name="deployment_previewed_e",
+            *(
+                models.Index(
+                    place,
+                    F("created_at").desc(),
+                    F("id").desc(),
+                    condition=Q(is_preview=True),
+                    name=name,
+                )
+                for place, name in (
+                    ("organization", "deployment_previewed_o"),
+                    ("app", "deployment_previewed"),
+                    ("within_project", "deployment_previewed_p"),
+                    ("within_environment", "deployment_previewed_e"),
+                )
             ),
         ]
 
