@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils import timezone
 
 from apps.net.encryption import hash_of
@@ -70,9 +69,7 @@ def _uuid(id: UUID | str) -> UUID:
 
 def _look_up(token: str) -> Any:
     now = timezone.now()
-    at = connections[DEFAULT_DB_ALIAS].ops.adapt_datetimefield_value  # SQLite keeps times as text
-    present = at(now)
-    rows = fetch(LOOKUP, [at(now - PRECISION), hash_of(token), present, _as_json(canonical_resource()), present])
+    rows = fetch(LOOKUP, [now - PRECISION, hash_of(token), now, _as_json(canonical_resource()), now])
     return rows[0] if rows else None
 
 

@@ -1,6 +1,7 @@
 """Statements whose SQL is written already, such as those that every call begins and ends with."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -12,6 +13,7 @@ def fetch(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     if database.vendor == "postgresql":
         found: list[tuple[Any, ...]] = database.fetch(sql, parameters)
         return found
+    adapt = database.ops.adapt_datetimefield_value  # SQLite keeps times as text
     with database.cursor() as cursor:
-        cursor.execute(sql, parameters)
+        cursor.execute(sql, [adapt(value) if isinstance(value, datetime) else value for value in parameters])
         return cursor.fetchall()

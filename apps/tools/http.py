@@ -27,7 +27,7 @@ class ToolViewSet(Door, ViewSet):
         if tool is None:
             raise Refused(404, "unknown_tool", NO_SUCH_TOOL)
         self.tool = tool
-        if request.method != "POST":
+        if request._request.method != "POST":
             raise Refused(405, "method_not_allowed", "Call a tool with POST.", {"Allow": "POST, OPTIONS"})
         self.check_throttles(request)
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
 from apps.net.addresses import is_loopback_origin
+from apps.web.headers import headers_of
 from apps.web.surfaces import surface_of
 
 ACCEPTED = "Authorization, Content-Type, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id"
@@ -52,10 +53,10 @@ def _is_allowed(origin: str) -> bool:
 
 def _add_headers(request: HttpRequest, response: HttpResponseBase, any_origin: bool) -> None:
     if not any_origin:
-        if "Vary" in response.headers:
+        if "vary" in headers_of(response):
             patch_vary_headers(response, ("Origin",))
         else:
-            response.headers["Vary"] = "Origin"
+            headers_of(response)["vary"] = ("Vary", "Origin")
     origin = request.META.get("HTTP_ORIGIN")
     if origin is None or not (any_origin or _is_allowed(origin)):
         return

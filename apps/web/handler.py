@@ -12,6 +12,7 @@ from django.urls import ResolverMatch, resolve
 from django.utils.log import log_response
 
 from apps.web.cors import CorsMiddleware
+from apps.web.headers import headers_of
 from apps.web.middleware import RequestMiddleware
 from apps.web.surfaces import surface_of
 
@@ -35,7 +36,7 @@ class Handler(WSGIHandler):
         response = self.call(request)
         if response.status_code >= 400:
             log_response("%s: %s", response.reason_phrase, request.path, response=response, request=request)
-        start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
+        start_response(f"{response.status_code} {response.reason_phrase}", list(headers_of(response).values()))
         return [response.content]
 
 

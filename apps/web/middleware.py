@@ -18,7 +18,8 @@ from apps.net.addresses import plain_address
 from apps.web.characters import escaped_page
 from apps.web.csp import page_policy
 from apps.web.errors import bad_host, https_required
-from apps.web.logs import ACCESS
+from apps.web.headers import headers_of
+from apps.web.logs import ACCESS, access_record
 from apps.web.redaction import current_request, redact_path, redact_text
 from apps.web.surfaces import surface_of
 
@@ -54,8 +55,9 @@ class RequestMiddleware:
         request.id = inbound if REQUEST_ID.match(inbound) else _new_id()  # type: ignore[attr-defined]
         _apply_forwarded_headers(request)
         response = self._answer(request)
-        response["X-Request-Id"] = request.id  # type: ignore[attr-defined]
-        kind = response.headers.get("Content-Type", "")
+        headers = headers_of(response)
+        headers["x-request-id"] = ("X-Request-Id", request.id)  # type: ignore[attr-defined]
+        _, kind = headers.get("content-type", ("", ""))
         if kind.startswith("text/html"):
             for name, value in PAGE_HEADERS.items():
                 response.headers.setdefault(name, value)
@@ -65,7 +67,7 @@ class RequestMiddleware:
             response["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
         # RFC 9110 §8.6: none with 204, and with 304 only the length that the whole document would have.
         if isinstance(response, HttpResponse) and response.status_code not in (204, 304):
-            response.headers.setdefault("Content-Length", str(len(response.content)))
+            headers.setdefault("content-length", ("Content-Length", str(len(response.content))))
         _log(request, response, started)
         return response
 
@@ -160,7 +162,4 @@ def _log(request: HttpRequest, response: HttpResponseBase, started: float) -> No
     }
     fields |= getattr(request, "caller_fields", {})
     if access_log.isEnabledFor(logging.INFO):
-        said = (method, path, response.status_code)
-        record = logging.LogRecord(ACCESS, logging.INFO, "", 0, "%s %s %s", said, None)
-        record.fields = fields
-        access_log.handle(record)
+        access_log.handle(access_record((method, path, response.status_code), fields))

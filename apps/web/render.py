@@ -7,6 +7,12 @@ import orjson
 from django.http import HttpResponse
 
 from apps.web.characters import escaped_json
+from apps.web.headers import headers_of
+
+HEADERS = {
+    "cache-control": ("Cache-Control", "no-store"),
+    "x-content-type-options": ("X-Content-Type-Options", "nosniff"),
+}
 
 
 class Encoded:
@@ -33,12 +39,10 @@ def json_response(value: Any, status: int = 200, headers: dict[str, str] | None 
 
 
 def json_bytes(content: bytes, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
-    return HttpResponse(
-        content,
-        content_type="application/json",
-        status=status,
-        headers={"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **(headers or {})},
-    )
+    response = HttpResponse(content, content_type="application/json", status=status, headers=headers)
+    for name, header in HEADERS.items():
+        headers_of(response).setdefault(name, header)
+    return response
 
 
 def _default(value: Any) -> str | orjson.Fragment:

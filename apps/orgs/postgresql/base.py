@@ -123,7 +123,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 rows: list[tuple[Any, ...]] = cursor.fetchall()
             return rows
         self.close_if_health_check_failed()
-        self.ensure_connection()
+        if self.connection is None:
+            self.ensure_connection()
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
             rows = self._reader().execute(sql, parameters).fetchall()
