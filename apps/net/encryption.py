@@ -31,13 +31,15 @@ def macs(purpose: str, message: str | bytes) -> Iterator[bytes]:
     """What `mac` returns, and then what it would return with each of SECRET_KEY_FALLBACKS."""
     content = message.encode() if isinstance(message, str) else message
     for secret in secret_keys():
-        yield hmac.digest(_mac_key(purpose, secret), content, "sha256")
+        keyed = _keyed(purpose, secret).copy()
+        keyed.update(content)
+        yield keyed.digest()
 
 
 @functools.lru_cache(maxsize=64)
-def _mac_key(purpose: str, secret: str) -> bytes:
-    """As Django's salted_hmac has it, which makes it anew for each message."""
-    return hashlib.sha256(purpose.encode() + secret.encode()).digest()
+def _keyed(purpose: str, secret: str) -> hmac.HMAC:
+    """With a key as Django's salted_hmac has it, which makes it anew for each message."""
+    return hmac.new(hashlib.sha256(purpose.encode() + secret.encode()).digest(), digestmod="sha256")
 
 
 def encrypt(text: str, purpose: str) -> str:

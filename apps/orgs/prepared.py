@@ -157,18 +157,20 @@ def prepared(build: Callable[..., Rows]) -> Callable[..., Rows]:
 def _shape_of(argument: Any, values: list[Any]) -> Any:
     """What is left without the values, which are added to `values`. What is empty, or zero, is a shape of its own."""
     kind: Any = type(argument)
-    if argument is None or kind is bool or isinstance(argument, Enum):
+    if argument is None or kind is bool:
         return argument
-    if kind in STAND_INS and argument:
+    if kind in STAND_INS:
+        if not argument:
+            return (kind, argument)
         values.append(argument)
         return kind
     if kind is tuple:
         return tuple([_shape_of(member, values) for member in argument])
     if kind is dict:
         return tuple([(key, _shape_of(member, values)) for key, member in argument.items()])
-    if is_dataclass(argument):
-        return (kind, *[_shape_of(getattr(argument, name), values) for name in _names(kind)])
-    return (kind, argument)
+    if names := _names(kind):
+        return (kind, *[_shape_of(getattr(argument, name), values) for name in names])
+    return argument if isinstance(argument, Enum) else (kind, argument)
 
 
 def _filled(argument: Any, values: Iterator[Any]) -> Any:
@@ -189,7 +191,8 @@ def _filled(argument: Any, values: Iterator[Any]) -> Any:
 
 @cache
 def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    """Of a dataclass's fields."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _stand_ins(types: Sequence[type], which: int) -> list[Any]:

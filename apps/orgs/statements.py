@@ -1,8 +1,10 @@
 """Statements as the ORM writes them, with the places of the values that stand in them (see `prepared`)."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +17,8 @@ from apps.orgs.json_rows import json_sql
 from apps.orgs.rows import Row, Shown, Table
 
 Adapt = Callable[[Any], Any]
+LIMIT = "limit"
+PLACE = re.compile("%[%s]")
 SEEN = "versions_seen"  # the last column of a statement that tells them
 
 
@@ -24,15 +28,16 @@ class NotPreparable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL and its parameters. At each of `slots` belongs a value, by its number, as the database's adapter wants it.
+    """SQL and its parameters by name. Each of `slots` has a value, by its number, as the database's adapter wants it.
 
-    `names` are those of a row's columns; where `tells_versions`, another one follows: SeenVersions. `converters` are
-    what the ORM does with some of them. `kinds` are what Django calls the types of all.
+    On PostgreSQL the SQL says their names, and each is sent once; elsewhere they stand in order. `names` are those
+    of a row's columns; where `tells_versions`, another one follows: SeenVersions. `converters` are what the ORM does
+    with some of them. `kinds` are what Django calls the types of all.
     """
 
     sql: str
-    parameters: tuple[Any, ...]
-    slots: tuple[tuple[int, int, Adapt | None], ...]
+    parameters: Mapping[str, Any]
+    slots: tuple[tuple[str, int, Adapt | None], ...]
     names: tuple[str, ...]
     converters: tuple[tuple[int, Adapt], ...]
     kinds: tuple[str, ...]
@@ -46,9 +51,9 @@ class Statement:
         return found and replace(self, sql=found.sql, names=found.names)
 
     def rows(self, values: Sequence[Any], limit: int) -> Table:
-        parameters = [*self.parameters, limit]
-        for at, number, adapt in self.slots:
-            parameters[at] = adapt(values[number]) if adapt else values[number]
+        parameters = {**self.parameters, LIMIT: limit}
+        for name, number, adapt in self.slots:
+            parameters[name] = adapt(values[number]) if adapt else values[number]
         found = fetch(self.sql, parameters)
         return Table(self.names, [self._converted(row) for row in found] if self.converters else found)
 
@@ -68,7 +73,7 @@ GUISES: tuple[Adapt | None, ...] = (
 
 
 class Compiled(NamedTuple):
-    """What the ORM makes of one set of values: `slots` as in Statement."""
+    """What the ORM makes of one set of values. `slots` tell which parameter is which value: its place, its number."""
 
     sql: str
     parameters: tuple[Any, ...]
@@ -120,7 +125,31 @@ def statement_of(one: Compiled, other: Compiled) -> Statement:
     converters = tuple((at, partial(_convert, *found)) for at, found in one.converters.items())
     tells = one.names[-1:] == (SEEN,)
     names = one.names[:-1] if tells else one.names
-    return Statement(f"{one.sql} LIMIT %s", tuple(one.parameters), one.slots, names, converters, one.kinds, tells)
+    sql, called = f"{one.sql} LIMIT %s", [f"p{at}" for at in range(len(one.parameters))]
+    if connection.vendor == "postgresql":
+        called = _called(one)
+        sql = _naming(sql, [*called, LIMIT])
+    parameters = {name: _plain(value) for name, value in zip(called, one.parameters, strict=True)}
+    slots = {called[at]: (called[at], number, adapt) for at, number, adapt in one.slots}
+    return Statement(sql, parameters, tuple(slots.values()), names, converters, one.kinds, tells)
+
+
+def _called(statement: Compiled) -> list[str]:
+    """A name for each parameter: the same for those that are made of one value alike."""
+    slots = {at: (number, adapt) for at, number, adapt in statement.slots}
+    first: dict[Any, str] = {}
+    return [first.setdefault(slots.get(at, at), f"p{at}") for at in range(len(statement.parameters))]
+
+
+def _naming(sql: str, names: Sequence[str]) -> str:
+    """The SQL with a name at each place of a parameter."""
+    following = iter(names)
+    return PLACE.sub(lambda place: f"%({next(following)})s" if place[0] == "%s" else place[0], sql)
+
+
+def _plain(value: Any) -> Any:
+    """Text of an enumeration: an adapter looks longer for one."""
+    return str(value) if isinstance(value, Enum) and isinstance(value, str) else value
 
 
 def _convert(converters: Sequence[Callable[..., Any]], expression: Any, value: Any) -> Any:

@@ -1,11 +1,18 @@
 """What makes reading from PostgreSQL cheaper than Django's default."""
 
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
-from psycopg import Cursor
+from psycopg import RawCursor
 from psycopg.abc import Buffer
+from psycopg.adapt import Loader
 from psycopg.types.datetime import TimestamptzLoader
+
+MAX_STATEMENTS = 500  # that are written in PostgreSQL's own way, in each process
+PLACE = re.compile(r"%(?:%|s|\((?P<name>\w+)\)s)")
 
 
 class FastTimestamptzLoader(TimestamptzLoader):
@@ -17,18 +24,48 @@ class FastTimestamptzLoader(TimestamptzLoader):
 
     timezone = UTC  # Django compares this with the session's before every cursor
 
+    def __init__(self, oid: int, context: Any = None) -> None:
+        Loader.__init__(self, oid, context)  # psycopg's own looks up the session's settings for each statement
+
     def load(self, data: Buffer) -> datetime:
         try:
             return datetime.fromisoformat(str(data, "ascii"))
         except ValueError:
-            return super().load(data)
+            return TimestamptzLoader(self.oid, self.connection).load(data)
 
 
-class PreparedCursor(Cursor[Any]):
-    """The database plans each statement once for a connection. Django's own cursors write every value into the text."""
+class PreparedCursor(RawCursor[Any]):
+    """One statement of a connection: the database plans it once, and psycopg looks once for what adapts its values.
 
-    def execute(self, query: Any, params: Any = None, **kwargs: Any) -> "PreparedCursor":
-        return super().execute(query, params, prepare=True, **kwargs)
+    Django's own cursors write every value into the text. `sql` has its parameters as Django has them.
+    """
+
+    def __init__(self, connection: Any, sql: str) -> None:
+        super().__init__(connection)
+        self.sql, self.names = numbered(sql)
+
+    def rows(self, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """All of them; nothing is held of them afterwards."""
+        values = parameters if isinstance(parameters, Sequence) else [parameters[name] for name in self.names]
+        found = self.execute(self.sql, values, prepare=True).fetchall()
+        self._results.clear()
+        self.pgresult = None
+        self._tx.set_pgresult(None, set_loaders=False)
+        return found
+
+
+@lru_cache(maxsize=MAX_STATEMENTS)
+def numbered(sql: str) -> tuple[str, tuple[str, ...]]:
+    """The same as PostgreSQL has it, with $1 instead of %s or %(name)s; and the names, each once."""
+    numbers: dict[str, int] = {}
+
+    def number_of(place: re.Match[str]) -> str:
+        if place[0] == "%%":
+            return "%"
+        return f"${numbers.setdefault(place['name'] or str(len(numbers)), len(numbers) + 1)}"
+
+    raw = PLACE.sub(number_of, sql)
+    return raw, tuple(numbers)
 
 
 def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:

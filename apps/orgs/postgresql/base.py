@@ -7,7 +7,7 @@ timeouts do not help where the server itself stands still, nor does TCP over a U
 import select
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,6 +20,7 @@ from apps.orgs.postgresql import PreparedCursor
 HEALTH_CHECK = 1.0  # seconds: the statement before a request's first, which a server that is well answers at once
 TRUST = 1.0  # seconds since the last answer in which there is no such statement
 BLINK = 0.05  # and those in which not even the socket is looked at: no server ends and starts again as fast
+MAX_PREPARED = 100  # statements of one connection: as many as psycopg lets the server keep
 RETRY_EVERY = 2.0  # seconds between attempts to reach a server that did not answer; no less than connect_timeout
 
 
@@ -27,6 +28,10 @@ class BoundedConnection(psycopg.Connection[Any]):
     """Waits `answer_timeout` seconds for an answer, then closes itself and raises psycopg.OperationalError."""
 
     answer_timeout: float | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.prepared: dict[str, PreparedCursor] = {}  # by their SQL
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -115,8 +120,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return
         super().close_if_health_check_failed()
 
-    def fetch(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """All rows of a statement that is planned once for a connection, on the one cursor that is there for these."""
+    def fetch(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """All rows of a statement that is planned once for a connection."""
         if self.queries_logged or self.execute_wrappers:  # they hear of Django's own cursors only
             with self.cursor() as cursor:
                 cursor.execute(sql, parameters)
@@ -127,15 +132,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.ensure_connection()
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
-            rows = self._reader().execute(sql, parameters).fetchall()
+            rows = self._prepared(sql).rows(parameters)
         self.answered_at = time.monotonic()
         return rows
 
-    def _reader(self) -> PreparedCursor:
-        reader: PreparedCursor | None = getattr(self.connection, "reader", None)
-        if reader is None:
-            reader = self.connection.reader = PreparedCursor(self.connection)
-        return reader
+    def _prepared(self, sql: str) -> PreparedCursor:
+        prepared: dict[str, PreparedCursor] = self.connection.prepared
+        if (cursor := prepared.get(sql)) is None:
+            if len(prepared) >= MAX_PREPARED:
+                prepared.clear()
+            cursor = prepared[sql] = PreparedCursor(self.connection, sql)
+        return cursor
 
 
 def _has_news(connection: Any) -> bool:
