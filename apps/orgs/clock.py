@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
-from django.db.models import Case, CharField, Count, DateTimeField, F, FilteredRelation, Min, Q, QuerySet, When
+from django.db.models import Case, CharField, Count, DateTimeField, F, FilteredRelation, Func, Min, Q, QuerySet, When
 
 from apps.orgs.models import App, HealthTimetable, Platform
 from apps.orgs.narrowing import Condition
@@ -16,8 +16,19 @@ from apps.orgs.prepared import prepared
 from apps.orgs.rows import MicrosecondText, Row, Rows, columns_of
 from apps.orgs.timetables import STEPS
 
-HEALTH_ENDS = ("health_until", "health_holds", "health_period", "health_platform")  # until when health is what it is
+HEALTH_ENDS = ("health_until", "health_recent")  # until when health is what it is: see Clock.changes_at
 Holds = HealthTimetable.Holds
+
+
+class Recent(Func):
+    """Of a timetable's `holds`, `platform_id` and `period`: the last two where it holds while a sync is recent."""
+
+    output_field = CharField(null=True)
+
+    def as_sql(self, compiler: Any, connection: Any, **context: Any) -> Any:  # type: ignore[override]
+        (holds, *_), (platform, *_), (period, *_) = map(compiler.compile, self.get_source_expressions())
+        told = f"{platform} || ' ' || coalesce({period} || '', '')"
+        return f"CASE WHEN {holds} = '{Holds.SYNCED}' THEN {told} END", ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +82,12 @@ class Clock:
         if not apps:
             return FOREVER
         platforms = {platform.id: platform for platform in self.platforms}
-        ends, *others = zip(*columns_of(apps, HEALTH_ENDS), strict=True)
-        first = utc_from(min(filter(None, ends), default=""))
-        # Where it holds while a sync is recent: when that no longer is.
-        recent = {
-            platforms[platform].recent_until(period)
-            for holds, period, platform in set(zip(*others, strict=True))
-            if holds == Holds.SYNCED
-        }
-        return min([first or FOREVER, *(until + TICK for until in recent if until < FOREVER)])
+        ends, syncs = zip(*columns_of(apps, HEALTH_ENDS), strict=True)
+        moments = [utc_from(min(filter(None, ends), default="")) or FOREVER]
+        for platform, _, period in (sync.partition(" ") for sync in set(syncs) if sync):
+            until = platforms[int(platform)].recent_until(int(period) if period else None)
+            moments += [until + TICK] if until < FOREVER else []
+        return min(moments)
 
     def anything_changes_at(self) -> datetime:
         """The same of all the organization's applications. `now` where there are too many to be looked through.
@@ -97,8 +105,9 @@ class Clock:
 def _ends(clock: Clock) -> Rows:
     holding = HealthTimetable.objects.filter(clock.holding, organization_id=clock.organization_id)
     some = HealthTimetable.objects.filter(pk__in=holding.order_by().values("pk")[: MANY + 1])
-    by_platform: QuerySet[Any, Any] = some.values(health_platform=F("platform_id"), health_holds=F("holds")).order_by()
-    ends = {"health_until": MicrosecondText(Min(_now(clock.now, "until", ""))), "health_period": Min("period")}
+    by_platform: QuerySet[Any, Any] = some.values("platform_id", "holds").order_by()
+    recent = Recent(F("holds"), F("platform_id"), Min("period"))
+    ends = {"health_until": MicrosecondText(Min(_now(clock.now, "until", ""))), "health_recent": recent}
     return Rows(by_platform.annotate(**ends, number=Count("pk")), order=())
 
 
@@ -153,8 +162,8 @@ def with_health(rows: QuerySet[Any], clock: Clock) -> QuerySet[Any]:
     timetable = FilteredRelation("timetables", condition=_within(clock.holding, "timetables__"))
     return rows.annotate(
         timetable=timetable, health=_now(clock.now, "level"), health_reason=_now(clock.now, "reason"),
-        health_until=MicrosecondText(_now(clock.now, "until")), health_holds=F("timetable__holds"),
-        health_period=F("timetable__period"), health_platform=F("timetable__platform_id"),
+        health_until=MicrosecondText(_now(clock.now, "until")),
+        health_recent=Recent(F("timetable__holds"), F("timetable__platform_id"), F("timetable__period")),
         platforms_seen=SeenPlatforms(clock.organization_id),
     )  # fmt: skip
 
