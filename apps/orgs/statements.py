@@ -37,6 +37,7 @@ class Statement:
     converters: tuple[tuple[int, Adapt], ...]
     kinds: tuple[str, ...]
     tells_versions: bool
+    is_planned_once: bool
 
     def showing(self, shown: Shown, order: Sequence[str]) -> "Statement | None":
         """The same rows with what is shown as JSON. None: only Python can write that."""
@@ -49,7 +50,7 @@ class Statement:
         parameters = [*self.parameters, limit]
         for at, number, adapt in self.slots:
             parameters[at] = adapt(values[number]) if adapt else values[number]
-        found = fetch(self.sql, parameters)
+        found = fetch(self.sql, parameters, is_planned_once=self.is_planned_once)
         return Table(self.names, [self._converted(row) for row in found] if self.converters else found)
 
     def _converted(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -110,7 +111,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def statement_of(one: Compiled, other: Compiled) -> Statement:
+def statement_of(one: Compiled, other: Compiled, *, is_planned_once: bool) -> Statement:
     """Raises NotPreparable where the two differ in more than the values."""
     valued = {at for at, _, _ in one.slots}
     is_same = (one.sql, one.slots, one.names) == (other.sql, other.slots, other.names)
@@ -120,7 +121,8 @@ def statement_of(one: Compiled, other: Compiled) -> Statement:
     converters = tuple((at, partial(_convert, *found)) for at, found in one.converters.items())
     tells = one.names[-1:] == (SEEN,)
     names = one.names[:-1] if tells else one.names
-    return Statement(f"{one.sql} LIMIT %s", tuple(one.parameters), one.slots, names, converters, one.kinds, tells)
+    sql, parameters = f"{one.sql} LIMIT %s", tuple(one.parameters)
+    return Statement(sql, parameters, one.slots, names, converters, one.kinds, tells, is_planned_once)
 
 
 def _convert(converters: Sequence[Callable[..., Any]], expression: Any, value: Any) -> Any:

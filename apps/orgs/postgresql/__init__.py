@@ -24,6 +24,11 @@ class FastTimestamptzLoader(TimestamptzLoader):
             return super().load(data)
 
 
+# One plan for all values: left to itself the server goes on to plan some statements anew for each call, which takes
+# longer than to answer them. Such a plan knows no limit, so it would start other processes for a page of twenty rows.
+PLANNING = "SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0"
+
+
 class PreparedCursor(Cursor[Any]):
     """The database plans each statement once for a connection. Django's own cursors write every value into the text."""
 
@@ -39,3 +44,4 @@ def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:
     # Django switches preparing off for the sake of connection poolers; this setting is how it is told of one.
     if not connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
         connection.connection.prepare_threshold = 5  # only PreparedCursor prepares; the number is psycopg's own
+        connection.connection.execute(PLANNING)
