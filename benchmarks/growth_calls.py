@@ -6,9 +6,11 @@ Reads lines of JSON, each the name of a call and how often, and answers each wit
 import io
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from functools import cache, partial
 from itertools import cycle
@@ -16,6 +18,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from benchmarks.django_setup import set_up
+from benchmarks.servers import CORES
 
 Calls = dict[str, Callable[[], object]]
 TOOLS = "/api/v1/tools/"
@@ -29,14 +32,18 @@ def main() -> None:
         from django.db import connections
         from django.utils import timezone
 
+        from apps.orgs import app_scope
         from apps.orgs.models import Platform
+        from apps.orgs.repositories import LOCAL_CHECKOUT
         from tests.orgs.two_sizes import clock
 
         connections.settings["default"]["CONN_MAX_AGE"] = None  # the clock is of one server process
+        app_scope.clone_url = lambda *_: LOCAL_CHECKOUT  # synthetic applications have no repositories
         synced = Platform.objects.order_by("pk").values_list("last_sync_at", flat=True)[0]
         assert synced
         timezone.now = lambda: synced + timedelta(seconds=40)  # everything was synced so long ago, whenever this runs
         known = calls()
+        stay_on_one_core()
         print(json.dumps(list(known)), flush=True)
         for line in sys.stdin:
             name, times = json.loads(line)
@@ -49,6 +56,18 @@ def main() -> None:
                 call()
                 took.append(now() - began)
             print(json.dumps(took), flush=True)
+
+
+def stay_on_one_core() -> None:
+    """This process and its database server, as those of the other database: the cores of a busy machine differ."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        server = cursor.fetchone()[0]
+    for process in (0, server):
+        with suppress(PermissionError, ProcessLookupError):  # it is another user's, or on another machine
+            os.sched_setaffinity(process, {max(CORES)})
 
 
 def calls() -> Calls:
@@ -115,6 +134,8 @@ def asked(org: Any) -> dict[str, tuple[str, dict[str, Any]]]:
         "get_account": ("get_account", {}),
         "get_app_health": ("get_app_health", app),
         "search_docs": ("search_docs", {"query": "deploy"}),
+        "list_files": ("list_files", app | {"path": "apps"}),
+        "get_file": ("get_file", app | {"path": "README.md"}),
     }
 
 

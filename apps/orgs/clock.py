@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models import Case, CharField, Count, DateTimeField, F, FilteredRelation, Func, Min, Q, QuerySet, When
 
+from apps.orgs.conditions import Condition
 from apps.orgs.models import App, HealthTimetable, Platform
-from apps.orgs.narrowing import Condition
 from apps.orgs.overview import FOREVER, MANY, NEVER, STALE_PERIODS, TICK, has_many_apps, synced_until
 from apps.orgs.platform_times import PlatformTimes, SeenPlatforms, times_of, utc_from
 from apps.orgs.prepared import prepared
@@ -182,11 +182,11 @@ def _now(now: datetime, name: str, path: str = "timetable__") -> Case:
     return Case(*begun, default=last, output_field=kind(null=True))
 
 
-def has_health(clock: Clock, levels: Sequence[str]) -> Condition:
-    """That an application (of `with_health`) has one of these levels at that moment."""
+def has_health(clock: Clock, levels: Sequence[str], others: Sequence[str]) -> Condition:
+    """That an application (of `with_health`) has one of these levels at that moment. `others`: all but these."""
     # Said by the others: PostgreSQL takes that one expression has a value for rare, and would sort all applications.
-    others = [level for level in HealthTimetable.Level.values if level not in levels]
-    return Condition(Q(health__isnull=False) & ~Q(health__in=others), _candidates(clock, levels))
+    found = Rows(_candidates(clock, levels), order=(), names={"app_id": "id"})
+    return Condition(Q(health__isnull=False) & ~Q(health__in=others), found)
 
 
 def _candidates(clock: Clock, levels: Sequence[str]) -> QuerySet[Any]:
@@ -197,5 +197,5 @@ def _candidates(clock: Clock, levels: Sequence[str]) -> QuerySet[Any]:
     for step in STEPS:
         began = {f"until_{step - 1}__lte": clock.now} if step > 1 else {}
         arm = of_organization.filter(**{f"level_{step}__in": levels, f"until_{step}__gt": clock.now}, **began)
-        arms.append(arm.values_list("app_id", flat=True))
+        arms.append(arm.values("app_id"))
     return arms[0].union(*arms[1:], all=True)

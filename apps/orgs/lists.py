@@ -6,23 +6,14 @@ from functools import partial
 from typing import Any
 
 import orjson
-from django.db.models import BooleanField, Case, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models import BooleanField, Case, Func, OuterRef, Q, QuerySet, Subquery, TextField, When
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from apps.orgs.certificates import certificate_changes_at, certificate_status
+from apps.orgs.conditions import Condition, Way, equal, is_seen, narrowed
 from apps.orgs.models import Deployment, Domain, EdgeFact, EnvVarName, Preview
-from apps.orgs.narrowing import (
-    APPLICATION,
-    ENVIRONMENT,
-    ORGANIZATION,
-    PROJECT,
-    Condition,
-    Place,
-    equal,
-    is_seen,
-    rows_in,
-)
+from apps.orgs.narrowing import APPLICATION, ENVIRONMENT, ORGANIZATION, PROJECT, Place, rows_by
 from apps.orgs.overview import visible_apps
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import MergedRows, Row, Rows, TimeText
@@ -35,34 +26,36 @@ VARIABLE_ORDER = ("sort_key", "scope", "id")
 
 def domains(place: Place, reading: Reading, *, host: str | None, certificate_expires_before: datetime | None) -> Rows:
     """Domains by host, then path, with what the last outside look saw of their certificate and DNS."""
-    rows = _domains(place, host=None if host is None else fold(host), before=certificate_expires_before)
+    folded = None if host is None else fold(host)
+    rows = narrowed(_domains, place, host=folded, before=certificate_expires_before)
     rows.finish = partial(_finish_domains, reading)
     return rows
 
 
 @prepared
-def _domains(place: Place, *, host: str | None, before: datetime | None) -> Rows:
+def _domains(place: Place, *, way: Way, host: str | None, before: datetime | None) -> Rows:
     rows, conditions = Domain.objects.all(), []
     if host is not None:
         rows = rows.filter(host=host)  # the second column of every index of a place
     if before is not None:
-        early = EdgeFact.objects.filter(organization_id=place.organization_id, tls_not_after__lt=before)
-        conditions.append(
-            Condition(
-                Q(edge__tls_not_after__lt=before), early.order_by("tls_not_after").values_list("domain_id", flat=True)
-            )
-        )
-    return Rows(
-        rows_in(rows, place, *conditions).values(*DOMAIN_COLUMNS, **DOMAIN_TIMES),
-        order=("host", "path", "id"),
-        names={"created": "created_at", "expires": "certificate_expires_at", "checked": "checked_at"},
-        of=place.organization_id,
-    )
+        early: QuerySet[Any] = EdgeFact.objects.filter(organization_id=place.organization_id, tls_not_after__lt=before)
+        found = Rows(early.values("domain_id"), ("tls_not_after",), names={"domain_id": "id"})
+        conditions.append(Condition(Q(edge__tls_not_after__lt=before), found))
+
+    def listed(some: QuerySet[Any]) -> Rows:
+        columns, names = some.values(*DOMAIN_COLUMNS, **DOMAIN_TIMES), DOMAIN_NAMES
+        return Rows(columns, order=("host", "path", "id"), names=names, of=place.organization_id)
+
+    return rows_by(way, rows, place, conditions, listed)
+
+
+def previews(place: Place, *, pull_request_number: int | None, status: str | None) -> Rows:
+    """Previews, the newest first, each with the id of its last deployment."""
+    return narrowed(_previews, place, pull_request_number=pull_request_number, status=status)
 
 
 @prepared
-def previews(place: Place, *, pull_request_number: int | None, status: str | None) -> Rows:
-    """Previews, the newest first, each with the id of its last deployment."""
+def _previews(place: Place, *, way: Way, pull_request_number: int | None, status: str | None) -> Rows:
     everywhere = Preview.objects.filter(organization_id=place.organization_id)
     conditions = [
         equal(everywhere, column, value, NEWEST_FIRST)
@@ -70,29 +63,38 @@ def previews(place: Place, *, pull_request_number: int | None, status: str | Non
         if value is not None
     ]
     newest = Deployment.objects.filter(preview_id=OuterRef("id")).order_by(*NEWEST_FIRST).values("id")[:1]
-    return Rows(
-        rows_in(Preview.objects.all(), place, *conditions).values(
-            *PREVIEW_COLUMNS, last_deployment_id=Subquery(newest), **PREVIEW_TIMES
-        ),
-        order=NEWEST_FIRST,
-        finish=_finish,
-        names={"expires": "expires_at"},
-        of=place.organization_id,
-    )
+
+    def listed(some: QuerySet[Any]) -> Rows:
+        columns = some.values(*PREVIEW_COLUMNS, last_deployment_id=Subquery(newest), **PREVIEW_TIMES)
+        return Rows(columns, NEWEST_FIRST, _finish, names={"expires": "expires_at"}, of=place.organization_id)
+
+    return rows_by(way, Preview.objects.all(), place, conditions, listed)
+
+
+def deployments(place: Place, *, commit_sha: str | None, **filters: Any) -> Rows:
+    """Deployments, the newest first, by the filters of `_deployments`; `commit_sha` is how it begins."""
+    commit = None if commit_sha is None else _beginning_with(commit_sha.lower())
+    return narrowed(_deployments, place, commit=commit, **filters)
+
+
+def _beginning_with(prefix: str) -> tuple[str, str]:
+    """What begins so: from the one on, and before the other."""
+    return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
 @prepared
-def deployments(
+def _deployments(
     place: Place,
     *,
+    way: Way,
     is_preview: bool | None,
     status: str | None,
-    commit_sha: str | None,
+    commit: tuple[str, str] | None,
     branch: str | None,
     since: datetime | None,
     until: datetime | None,
 ) -> Rows:
-    """Deployments, the newest first; `since` is inclusive, `until` exclusive; `commit_sha` is how it begins."""
+    """`since` is inclusive, `until` exclusive; so are the two of `commit`."""
     rows = Deployment.objects.all()
     if since is not None:
         rows = rows.filter(created_at__gte=since)
@@ -100,8 +102,8 @@ def deployments(
         rows = rows.filter(created_at__lt=until)
     everywhere = Deployment.objects.filter(organization_id=place.organization_id)
     conditions = []
-    if commit_sha is not None:
-        conditions.append(_commit(everywhere, commit_sha.lower()))
+    if commit is not None:
+        conditions.append(_commit(everywhere, *commit))
     if branch is not None:
         conditions.append(equal(everywhere, "branch", branch, NEWEST_FIRST))
     if status is not None:
@@ -110,12 +112,12 @@ def deployments(
         rows = rows.filter(is_preview=False)  # nearly all are: a walk meets them soon
     elif is_preview:
         conditions.append(_of_previews(everywhere))
-    return Rows(
-        rows_in(rows, place, *conditions).values(*DEPLOYMENT_COLUMNS, **DEPLOYMENT_TIMES),
-        order=NEWEST_FIRST,
-        finish=_finish_deployments,
-        of=place.organization_id,
-    )
+
+    def listed(some: QuerySet[Any]) -> Rows:
+        columns = some.values(*DEPLOYMENT_COLUMNS, **DEPLOYMENT_TIMES)
+        return Rows(columns, NEWEST_FIRST, _finish_deployments, of=place.organization_id)
+
+    return rows_by(way, rows, place, conditions, listed)
 
 
 def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows:
@@ -123,21 +125,21 @@ def variable_names(place: Place, *, scope: str | None, name: str | None) -> Rows
 
     Elsewhere each name once, where it is set. Beside them the number of what platforms gave that was no name.
     """
-    narrowed: dict[str, str | None] = {
+    filters: dict[str, str | None] = {
         "scope": scope, "name": name, "sort_key": None if name is None else fold(name),
     }  # fmt: skip
     rows: Rows
     if place.app is None:
-        rows = _variable_names(place, **narrowed)
+        rows = narrowed(_variable_names, place, **filters)
     else:
         seen = [] if place.is_nowhere else _seen_by(place.app)
-        rows = MergedRows([_names_set_on(**owner, **narrowed) for owner in seen], VARIABLE_ORDER, _finish_variables)
+        rows = MergedRows([_names_set_on(**owner, **filters) for owner in seen], VARIABLE_ORDER, _finish_variables)
     rows.extra = {"skippedCount": _skipped(place)}
     return rows
 
 
 @prepared
-def _variable_names(place: Place, *, scope: str | None, name: str | None, sort_key: str | None) -> Rows:
+def _variable_names(place: Place, *, way: Way, scope: str | None, name: str | None, sort_key: str | None) -> Rows:
     conditions = []
     if scope is not None:
         everywhere = EnvVarName.objects.filter(organization_id=place.organization_id)
@@ -146,11 +148,12 @@ def _variable_names(place: Place, *, scope: str | None, name: str | None, sort_k
             # SQLite would take a scope of a name's for fixed, and sort all those of one name.
             condition = replace(condition, rows=Q(is_seen("scope", scope)))
         conditions.append(condition)
-    rows = rows_in(EnvVarName.objects.filter(*_called(name, sort_key)), place, *conditions)
-    return Rows(
-        rows.values(*VARIABLE_COLUMNS, **VARIABLE_TEXTS), VARIABLE_ORDER, _finish_variables, names=VARIABLE_NAMES,
-        of=place.organization_id,
-    )  # fmt: skip
+
+    def listed(some: QuerySet[Any]) -> Rows:
+        columns = some.values(*VARIABLE_COLUMNS, **VARIABLE_TEXTS)
+        return Rows(columns, VARIABLE_ORDER, _finish_variables, names=VARIABLE_NAMES, of=place.organization_id)
+
+    return rows_by(way, EnvVarName.objects.filter(*_called(name, sort_key)), place, conditions, listed)
 
 
 @prepared
@@ -177,9 +180,9 @@ def _of_previews(everywhere: QuerySet[Any]) -> Condition:
     return replace(condition, rows=condition.rows & Q(is_preview=True))
 
 
-def _commit(everywhere: QuerySet[Any], prefix: str) -> Condition:
-    rows = Q(commit_sha__gte=prefix, commit_sha__lt=prefix[:-1] + chr(ord(prefix[-1]) + 1))
-    return Condition(rows, everywhere.filter(rows).order_by("commit_sha").values_list("id", flat=True))
+def _commit(everywhere: QuerySet[Any], first: str, beyond: str) -> Condition:
+    rows = Q(commit_sha__gte=first, commit_sha__lt=beyond)
+    return Condition(rows, Rows(everywhere.filter(rows).values("id"), order=("commit_sha",)))
 
 
 def _seen_by(app: Row) -> list[dict[str, str]]:
@@ -198,10 +201,17 @@ def _skipped(place: Place) -> int:
 
 @prepared
 def _apps_with_skipped(place: Place) -> Rows:
-    apps = visible_apps(place.organization_id).filter(names_skipped__gt=0)
+    apps = visible_apps(place.organization_id).filter(HasSkipped("names_skipped"))
     if place.column != ORGANIZATION:
         apps = apps.filter(**{place.column.removeprefix("within_"): place.id})
     return Rows(apps.values(*SKIPPED_COLUMNS), order=())
+
+
+class HasSkipped(Func):
+    """Whether a number is above zero. Written out, as in the condition of the index: a parameter fits none."""
+
+    template = "%(expressions)s > 0"
+    output_field = BooleanField()
 
 
 def _finish(rows: list[Row]) -> None:
@@ -246,6 +256,7 @@ DOMAIN_TIMES = {
     "created": TimeText("created_at"), "expires": TimeText("edge__tls_not_after"),
     "checked": TimeText("edge__checked_at"),
 }  # fmt: skip
+DOMAIN_NAMES = {"created": "created_at", "expires": "certificate_expires_at", "checked": "checked_at"}
 PREVIEW_COLUMNS = (
     "id", "external_id", "app_id", "app__name", "pull_request_number", "pull_request_title", "pull_request_url",
     "branch", "url", "status", "upstream_status", "created_at",

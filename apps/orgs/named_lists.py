@@ -30,7 +30,10 @@ def _projects(organization_id: str, part: str, *, is_nothing: bool) -> Rows:
         shown=Environments(F("id"), F("organization_id")),
     )  # fmt: skip
     names = {"created": "created_at", "shown": "environments"}
-    return Rows(columns, order=("sort_key", "id"), finish=_read_environments, names=names, of=organization_id)
+    # The index of trigrams finds few of a rare part, and more than an organization has of a frequent one.
+    return Rows(
+        columns, ("sort_key", "id"), _read_environments, names=names, of=organization_id, is_planned_once=not part
+    )
 
 
 def templates(organization_id: str, query: str, tag: str | None) -> Rows:

@@ -72,7 +72,8 @@ class Shape:
         """For a first page, or one that comes after a position. None: only the ORM can tell."""
         if is_later not in self._statements:
             try:
-                self._statements[is_later] = statement_of(self._compiled(0, is_later), self._compiled(1, is_later))
+                both = self._compiled(0, is_later), self._compiled(1, is_later)
+                self._statements[is_later] = statement_of(*both, is_planned_once=self.template.is_planned_once)
             except NotPreparable:
                 self._statements[is_later] = None
         return self._statements[is_later]
@@ -112,6 +113,7 @@ class PreparedRows(Rows):
     def __init__(self, shape: Shape, values: list[Any], build: Callable[[], Rows]) -> None:
         template = shape.template
         super().__init__(template.query, template.order, template.finish, template.extra, template.names)
+        self.asks = template.asks
         self.shape, self.values, self.build = shape, values, build
 
     def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:

@@ -105,7 +105,8 @@ class Rows:
     have to be read in its place, where something that it depends on has become another thing. `extra` is what the
     answer carries beside the rows. `names` are what columns of the query are called in rows, where that is not the
     same. `of` is the organization whose versions may be told along: see `tell`. Where somebody says what is `shown` of
-    rows, a page may have that as JSON, and without its columns.
+    rows, a page may have that as JSON, and without its columns. With `is_planned_once` one plan serves all values. Who
+    makes rows under conditions tells how many of these `asks` (conditions.shortest_way).
     """
 
     def __init__(
@@ -116,6 +117,8 @@ class Rows:
         extra: Row | None = None,
         names: Mapping[str, str] | None = None,
         of: str | None = None,
+        *,
+        is_planned_once: bool = True,
     ) -> None:
         self.query = query
         self.order = order
@@ -125,6 +128,8 @@ class Rows:
         self.extra = extra or {}
         self.names = names or {}
         self.of = of
+        self.is_planned_once = is_planned_once
+        self.asks = 0
         self.reading: Reading | None = None
         self.shown: Shown | None = None
         self.columns = tuple(column.removeprefix("-") for column in order)
@@ -195,19 +200,27 @@ class MergedRows(Rows):
 
 
 class KeyedRows(Rows):
-    """Rows of those ids that `keys` has, in the same order: it is read first, where an index has all that it needs."""
+    """Rows of those ids that `keys` has, in the same order: it is read first, where an index has all that it needs.
 
-    def __init__(self, keys: Rows, query: QuerySet[Any, Row], names: Mapping[str, str]) -> None:
-        super().__init__(query, keys.order, names=names)
-        self.keys = keys
+    `having` makes rows of ids with commas between.
+    """
+
+    def __init__(self, keys: Rows, having: Callable[[str], Rows]) -> None:
+        super().__init__(QuerySet(), keys.order)  # both have their own query
+        self.keys, self.having = keys, having
 
     def read(self, after: list[Any] | None = None, limit: int = ALL) -> Sequence[Row]:
         for _ in range(TRIES):
             ids = [row["id"] for row in self.keys.read(after, limit)]
-            rows = Rows(self.query.filter(pk__in=ids), self.order, names=self.names).read() if ids else []
+            rows = self._having(ids) if ids else []
             if len(rows) == len(ids):  # else some went meanwhile, and a page that is too short would seem the last
                 break
         return rows
+
+    def _having(self, ids: list[str]) -> Sequence[Row]:
+        rows = self.having(",".join(ids))
+        rows.shown = self.shown
+        return rows.tell(self.reading).read()
 
 
 def type_of(column: str) -> type:

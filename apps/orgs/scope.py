@@ -8,33 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.orgs import lists, named_lists
+from apps.orgs import app_list, lists, named_lists
 from apps.orgs.app_scope import AppScope
 from apps.orgs.called import id_called
-from apps.orgs.clock import HEALTH_ENDS, Clock, has_health, with_health
+from apps.orgs.clock import Clock
 from apps.orgs.cursors import fetch
-from apps.orgs.models import App, SourceConnection
-from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.narrowing import (
-    TRIGRAM,
-    Place,
-    containing,
-    equal,
-    existing_project,
-    is_walked,
-    names_with,
-    place_of,
-    rows_in,
-    search,
-)
+from apps.orgs.models import SourceConnection
+from apps.orgs.narrowing import Place, existing_project, place_of
 from apps.orgs.overview import Overview, overview_of, visible_apps
 from apps.orgs.platform_times import remember, remembered_platforms, seen_platforms
 from apps.orgs.prepared import prepared
-from apps.orgs.rows import KeyedRows, Missing, Row, Rows, TimeText
-from apps.orgs.text import fold
+from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.versions import VERSION_COLUMNS, VERSION_JOINS, Reading, Versions
 
 
@@ -86,7 +72,7 @@ class OrgScope:
                 return None
             return self._apps_by(remember(self.organization_id, seen), place, filters)
 
-        apps = _apps(place, clock, **filters)
+        apps = app_list.apps(place, clock, **filters)
         apps.watch, apps.instead = lambda page: self.reading.ends(clock.changes_at(page)), instead
         return apps.tell(self.reading)
 
@@ -181,45 +167,5 @@ def _app(organization_id: str, id: str) -> Rows:
     return Rows(visible_apps(organization_id).filter(id=id).values(*AppScope.COLUMNS), order=("id",))
 
 
-@prepared
-def _apps(
-    place: Place, clock: Clock, *, status: str | None, branch: str | None, health: str | None, query: str
-) -> Rows:
-    everywhere = App.objects.filter(organization_id=place.organization_id)
-    conditions = [
-        equal(everywhere, column, value, ("sort_key", "id"))
-        for column, value in (("status", status), ("branch", branch))
-        if value is not None
-    ]
-    if health is not None:
-        conditions.append(has_health(clock, UNHEALTHY if health == "unhealthy" else (health,)))
-    if query and WORD_SEPARATOR not in query and not conditions and is_walked(place, query):
-        visible = with_health(visible_apps(place.organization_id), clock)
-        keys = names_with(place.organization_id, query)
-        return KeyedRows(keys, visible.values(*APP_COLUMNS, **APP_TIMES), APP_NAMES)
-    apps: QuerySet[App] = App.objects.all()
-    if len(fold(query)) < TRIGRAM or WORD_SEPARATOR in query:
-        apps = containing(apps, fold(query), is_nothing=WORD_SEPARATOR in query)
-    else:
-        conditions.append(search(everywhere, query))
-    apps = rows_in(with_health(apps, clock), place, *conditions)
-    return Rows(
-        apps.values(*APP_COLUMNS, **APP_TIMES), order=("sort_key", "id"), names=APP_NAMES, of=place.organization_id
-    )
-
-
 # SQL, because every call begins with this and the ORM would spend more on writing it than the database on it.
 BY_SLUG = f"SELECT o.id, o.synced_at, {VERSION_COLUMNS} FROM orgs_organization o {VERSION_JOINS} WHERE o.slug = %s"  # noqa: S608
-UNHEALTHY = ("degraded", "down")
-APP_COLUMNS = (
-    "id", "external_id", "name", "slug", "description", "project_id", "project__name", "environment_id",
-    "environment__name", "kind", "status", "upstream_status", "source_type", "repository", "branch", "image",
-    "connection_id", "primary_url", "dashboard_url", "sort_key", "health", "health_reason",
-    *HEALTH_ENDS, "platforms_seen",
-)  # fmt: skip
-APP_TIMES = {"last_deployed": TimeText("last_deployed_at"), "created": TimeText("created_at")}
-# Joined columns get the contract's words, so that no tool names a join. An annotation must not be called like a column.
-APP_NAMES = {
-    "project__name": "project_name", "environment__name": "environment_name", "last_deployed": "last_deployed_at",
-    "created": "created_at",
-}  # fmt: skip

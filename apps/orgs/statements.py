@@ -42,6 +42,7 @@ class Statement:
     converters: tuple[tuple[int, Adapt], ...]
     kinds: tuple[str, ...]
     tells_versions: bool
+    is_planned_once: bool
 
     def showing(self, shown: Shown, order: Sequence[str]) -> "Statement | None":
         """The same rows with what is shown as JSON. None: only Python can write that."""
@@ -54,7 +55,7 @@ class Statement:
         parameters = {**self.parameters, LIMIT: limit}
         for name, number, adapt in self.slots:
             parameters[name] = adapt(values[number]) if adapt else values[number]
-        found = fetch(self.sql, parameters)
+        found = fetch(self.sql, parameters, is_planned_once=self.is_planned_once)
         return Table(self.names, [self._converted(row) for row in found] if self.converters else found)
 
     def _converted(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -115,7 +116,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def statement_of(one: Compiled, other: Compiled) -> Statement:
+def statement_of(one: Compiled, other: Compiled, *, is_planned_once: bool) -> Statement:
     """Raises NotPreparable where the two differ in more than the values."""
     valued = {at for at, _, _ in one.slots}
     is_same = (one.sql, one.slots, one.names) == (other.sql, other.slots, other.names)
@@ -131,7 +132,7 @@ def statement_of(one: Compiled, other: Compiled) -> Statement:
         sql = _naming(sql, [*called, LIMIT])
     parameters = {name: _plain(value) for name, value in zip(called, one.parameters, strict=True)}
     slots = {called[at]: (called[at], number, adapt) for at, number, adapt in one.slots}
-    return Statement(sql, parameters, tuple(slots.values()), names, converters, one.kinds, tells)
+    return Statement(sql, parameters, tuple(slots.values()), names, converters, one.kinds, tells, is_planned_once)
 
 
 def _called(statement: Compiled) -> list[str]:

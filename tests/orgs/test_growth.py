@@ -29,6 +29,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.soak]
 SMALL = Sizes(organizations=3, apps=200, deployments=10_000, tokens=500, largest=100, seed=1, now=START)
 TIMES = int(os.environ.get("GROWTH", "40"))
 GROWTH, NOISE = 1.5, 0.0015  # seconds: what a busy machine adds
+FEW = 0.005  # seconds: what it takes to read up to 500 rows one by one, where a filter finds no more
+FILTERED = ("apps by health", "a rare query")
 ROUNDS = 15
 Calls = dict[str, Callable[[], object]]
 
@@ -48,7 +50,8 @@ def test_tools_take_as_long_for_a_typical_organization_and_for_a_large_one() -> 
     for name, took in many.items():
         line = f"{name}: {few[name] * 1000:.2f} ms, {took * 1000:.2f} ms"
         sys.stdout.write(f"{connection.vendor} {line}\n")
-        slow += [line] if took > GROWTH * few[name] + NOISE else []
+        most = GROWTH * few[name] + NOISE + FEW * name.startswith(FILTERED)
+        slow += [line] if took > most else []
     assert slow == [], "\n".join(slow)
 
 

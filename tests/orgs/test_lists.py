@@ -14,7 +14,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.orgs import narrowing
+from apps.orgs import conditions
 from apps.orgs.models import App, Deployment, Domain, EdgeFact, Environment, EnvVarName, Preview, Project
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.scope import OrgScope
@@ -206,7 +206,7 @@ def test_a_list_is_what_a_look_at_every_row_finds(
     limit = data.draw(st.integers(1, 30), "limit")
     scope = OrgScope(acme.organization.id, None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(narrowing, "FEW", data.draw(st.sampled_from([0, 3, 500]), "few"))
+        patch.setattr(conditions, "FEW", data.draw(st.sampled_from([0, 3, 500]), "few"))
         if kind_missing := missing(named, acme.organization.id):
             with pytest.raises(Missing, match=kind_missing):
                 getattr(scope, kind)(**named, **filters)
@@ -234,7 +234,7 @@ def test_what_was_no_name_is_counted_of_the_same_applications(acme: Fill, ids: d
 def test_a_certificate_that_expires_at_that_moment_does_not_expire_before_it(
     acme: Fill, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(narrowing, "FEW", few)
+    monkeypatch.setattr(conditions, "FEW", few)
     EdgeFact.objects.update(tls_not_after=START)
     scope = OrgScope(acme.organization.id, None)
     assert walk(scope.domains(certificate_expires_before=START), 5) == []
@@ -252,17 +252,17 @@ def subsets(names: list[str]) -> list[tuple[str, ...]]:
 def test_no_combination_takes_more_queries_for_more_rows(
     acme: Fill, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(narrowing, "FEW", 10)
+    monkeypatch.setattr(conditions, "FEW", 10)
     scope = OrgScope(acme.organization.id, None)
     ids = {"project_id": acme.project.id, "environment_id": acme.environment.id}
     ids |= {"application_id": acme.app.id} if kind != "apps" else {}
     ids |= {"preview_id": acme.preview.id} if kind == "deployments" else {}
-    conditions = [name for name in FILTERS[kind] if name not in ("since", "until")]  # those take no query
+    taken = [name for name in FILTERS[kind] if name not in ("since", "until")]  # those take no query
 
     def counts() -> dict[Any, int]:
         found = {}
         for named in [(), *((name,) for name in list(ids)[1:]), tuple(ids)]:
-            for filters in subsets(conditions):
+            for filters in subsets(taken):
                 inputs = {name: ids[name] for name in named} | {name: FILTERS[kind][name][0] for name in filters}
                 with CaptureQueriesContext(connection) as queries:
                     getattr(scope, kind)(**inputs).page(None, 5)

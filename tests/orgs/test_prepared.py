@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 from hypothesis import given
@@ -104,6 +105,12 @@ def test_what_is_asked_most_is_prepared(acme: Fill) -> None:
     Platform.objects.create(organization=acme.organization, kind="dokploy", name="syncs", last_sync_at=timezone.now())
     for rows in (scope.apps(), scope.apps(status="error"), scope.apps(project_id=acme.project.id)):
         assert is_prepared_throughout(rows)
+    for rows in (
+        scope.apps(health="unhealthy", branch="main"), scope.apps(query="a%"), scope.apps(query="acme", status="idle"),
+        scope.deployments(commit_sha="abcdef0", project_id=acme.project.id, status="failed"),
+        scope.domains(certificate_expires_before=START), scope.previews(pull_request_number=1, status="idle"),
+    ):  # fmt: skip
+        assert is_prepared_throughout(rows)
     for rows in (scope.projects(query=""), scope.projects(query="A%_\\"), scope.templates(query="a", tag="b")):
         assert is_prepared_throughout(rows)
 
@@ -165,3 +172,15 @@ def test_statuses_share_a_statement(acme: Fill) -> None:
     scope = OrgScope(acme.organization.id, START)
     shapes = [getattr(scope.apps(status=status), "shape", status) for status in STATUSES]
     assert shapes[0] is shapes[1]
+
+
+def test_postgresql_plans_a_statement_once_whatever_the_values(acme: Fill) -> None:
+    scope = OrgScope(acme.organization.id, START)
+    for number in range(7):  # of itself it would take the first five times for a trial
+        scope.deployments(status="failed", branch=f"branch-{number}").page(None, 5)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT sum(generic_plans), sum(custom_plans) FROM pg_prepared_statements")
+            planned, planned_again = cursor.fetchone()
+        assert planned >= 7
+        assert planned_again == 0

@@ -99,7 +99,7 @@ def plan_of(sql: str) -> str:
 def test_it_narrows_with_others_and_goes_on_over_pages(org: OrgScope, monkeypatch: pytest.MonkeyPatch) -> None:
     every = org.apps(query="customers").page(None, 100)[0]
     for few in (500, 3):  # read one by one, and met on the way
-        monkeypatch.setattr("apps.orgs.narrowing.FEW", few)
+        monkeypatch.setattr("apps.orgs.conditions.FEW", few)
         rows = org.apps(query="customers", status="error")
         first, has_more = rows.page(None, 7)
         assert has_more

@@ -431,5 +431,5 @@ def test_another_organizations_applications_are_never_found(acme: Fill, rival: F
 
 def test_the_filter_finds_the_same_in_a_walk(acme: Fill, at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     few = listed(acme.organization, "healthy")
-    monkeypatch.setattr("apps.orgs.narrowing.FEW", 0)
+    monkeypatch.setattr("apps.orgs.conditions.FEW", 0)
     assert listed(acme.organization, "healthy") == few != {}

@@ -34,6 +34,11 @@ class FastTimestamptzLoader(TimestamptzLoader):
             return TimestamptzLoader(self.oid, self.connection).load(data)
 
 
+# One plan for all values: left to itself the server goes on to plan some statements anew for each call, which takes
+# longer than to answer them. Such a plan knows no limit, so it would start other processes for a page of twenty rows.
+PLANNING = "SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0"
+
+
 class PreparedCursor(RawCursor[Any]):
     """One statement of a connection: the database plans it once, and psycopg looks once for what adapts its values.
 
@@ -76,3 +81,4 @@ def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:
     # Django switches preparing off for the sake of connection poolers; this setting is how it is told of one.
     if not connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
         connection.connection.prepare_threshold = 5  # only PreparedCursor prepares; the number is psycopg's own
+        connection.connection.execute(PLANNING)

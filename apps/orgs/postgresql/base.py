@@ -120,9 +120,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return
         super().close_if_health_check_failed()
 
-    def fetch(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """All rows of a statement that is planned once for a connection."""
-        if self.queries_logged or self.execute_wrappers:  # they hear of Django's own cursors only
+    def fetch(
+        self, sql: str, parameters: Sequence[Any] | Mapping[str, Any], is_planned_once: bool
+    ) -> list[tuple[Any, ...]]:
+        """All rows of a statement that is planned once for a connection. One that is not has its values in the text."""
+        if not is_planned_once or self.queries_logged or self.execute_wrappers:  # these hear of Django's cursors only
             with self.cursor() as cursor:
                 cursor.execute(sql, parameters)
                 rows: list[tuple[Any, ...]] = cursor.fetchall()

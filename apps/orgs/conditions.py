@@ -1,0 +1,113 @@
+"""Conditions of a list, each with an index that finds its rows, and the way in which a page is read under some of them.
+
+There are two ways, and both walk an index whatever the number of rows:
+- In order. An index has the place's rows, or those that fulfil a condition, in the order of the list.
+- From few. Where a condition's own index finds few rows in the whole organization, these are all that is looked at.
+
+Which one it is depends on rows. So whoever makes a list is told the way, and each of its statements is prepared.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
+
+from django.db.models import BooleanField, CharField, F, Func, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import Exact
+
+from apps.orgs.rows import Rows
+
+FEW = 500  # rows that are read one by one and sorted; where a condition finds more, a walk meets them soon
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What rows must fulfil, and an index that finds those which do.
+
+    `found` are the `id`s of the organization's rows that do, as that index has them. `ordered_in` are columns of places
+    in which an index has them in the list's own order.
+    """
+
+    rows: Any
+    found: Rows
+    ordered_in: frozenset[str] = field(default_factory=frozenset)
+
+
+def equal(
+    everywhere: QuerySet[Any], column: str, value: str | int, order: tuple[str, ...], *ordered_in: str
+) -> Condition:
+    """A column with this value. An index has the organization's rows, `everywhere`, by it in the list's order."""
+    # Not `=`: of a boolean Django would write the column alone, and SQLite finds that in no index.
+    rows = Q(**{f"{column}__in": [value]})
+    found = Rows(everywhere.filter(rows).values("id"), order)
+    return Condition(rows, found, frozenset(ordered_in or {"organization_id"}))
+
+
+class How(Enum):
+    """Of a list: by a walk in its order, from few rows, or not at all but for the rows that a condition finds."""
+
+    IN_ORDER = auto()
+    FROM_FEW = auto()
+    FIRST = auto()
+    SECOND = auto()
+    THIRD = auto()
+    FOURTH = auto()
+
+
+ASKED = (How.FIRST, How.SECOND, How.THIRD, How.FOURTH)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """`few`: ids with commas between."""
+
+    how: How
+    few: str = ""
+
+
+IN_ORDER = Way(How.IN_ORDER)
+
+
+def shortest_way(build: Callable[..., Rows], *args: Any, **filters: Any) -> Way:
+    """For the rows that `build` makes, which takes a `way` besides. A query for each condition that it asks.
+
+    From the few that the rarest of the conditions finds in the whole organization; where each finds many, in order.
+    """
+    fewest: list[str] | None = None
+    for how in ASKED[: build(*args, way=IN_ORDER, **filters).asks]:
+        found = build(*args, way=Way(how), **filters).read(None, FEW + 1)
+        if len(found) <= FEW and (fewest is None or len(found) < len(fewest)):
+            fewest = [row["id"] for row in found]
+    return IN_ORDER if fewest is None else Way(How.FROM_FEW, ",".join(fewest))
+
+
+def narrowed(build: Callable[..., Rows], *args: Any, **filters: Any) -> Rows:
+    """The same rows in the shortest way."""
+    return build(*args, way=shortest_way(build, *args, **filters), **filters)
+
+
+class OneOf(Func):
+    """Whether an id is one of those in a text with commas between: a list of any length is one value."""
+
+    output_field = BooleanField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        joiner, template = (
+            " IN (SELECT value FROM json_each('[\"' || replace(",
+            "%(expressions)s, ',', '\",\"') || '\"]'))",
+        )
+        return super().as_sql(compiler, connection, template=template, arg_joiner=joiner, **context)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        joiner, template = " = ANY(string_to_array(", "%(expressions)s, ','))"
+        return super().as_sql(compiler, connection, template=template, arg_joiner=joiner, **context)
+
+
+def among(few: str) -> OneOf:
+    return OneOf(F("pk"), Value(few))
+
+
+def is_seen(column: str, value: str) -> Exact:
+    """A column with this value, said so that no database looks for it in an index: only rows that are read tell."""
+    return Exact(Coalesce(F(column), Value(""), output_field=CharField()), value)
