@@ -21,6 +21,8 @@ gc.disable()
 try:
     for name in UNUSED:
         defer(name)
+    # allauth imports it for passkeys, which Porthole does not offer: the list of all public suffixes, three MiB.
+    defer("fido2.rpid", "verify_rp_id")
     django.setup(set_prefix=False)
 
     # Importable only now that Django is set up.
