@@ -99,6 +99,7 @@ def pytest_collection() -> Iterator[Any]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(20_000)  # of what 700 new objects leave behind, nothing is worth a look so often
         gc.enable()
 
 
