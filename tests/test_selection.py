@@ -106,5 +106,7 @@ def test_whoever_serves_a_database_in_a_file_opens_processes(request: pytest.Fix
 
 def test_what_is_named_is_there() -> None:
     for place in (*selection.OUTSIDE, *selection.FORMS, *selection.FROM_OUTSIDE, *selection.NOT_FAST):
-        path = Path(BASE_DIR, place)
+        file, _, case = place.partition("::")
+        path = Path(BASE_DIR, file)
         assert path.is_file() or list(path.glob("test_*.py")), place
+        assert not case or f"def {case}" in path.read_text(), place

@@ -11,7 +11,7 @@ from tests.tools.mcp.speaking import HEADERS, MODERN_REQUEST
 
 pytestmark = pytest.mark.process
 
-RSS, PSS = 86, 46  # MiB of a worker: what it uses, and the same with what workers share counted in part
+RSS, PSS = 83, 43  # MiB of a worker: what it uses, and the same with what workers share counted in part
 LIBRARIES = {"_cffi_backend", "orjson", "_pygit2", "_rust"}  # of packages: Python itself may have its own built in
 CALLS = dict.fromkeys(("list_apps", "list_projects", "list_domains", "list_deployments", "get_account"), "{}")
 CALLS |= {"search_docs": '{"query": "token"}'}

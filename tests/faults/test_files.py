@@ -23,17 +23,18 @@ def open_to_others(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def wide(databases: Path, tmp_path: Path) -> Path:
-    """A DATA_DIR as earlier releases made it."""
+def wide(tmp_path: Path) -> Path:
+    """A DATA_DIR as earlier releases made it, with a database that has no tables yet."""
     folder = tmp_path / "data"
     (folder / "static").mkdir(parents=True)
-    shutil.copy(databases / "organizations.sqlite3", folder / "porthole.sqlite3")
+    (folder / "porthole.sqlite3").touch()
     for path, bits in ((folder, 0o755), (folder / "static", 0o755), (folder / "porthole.sqlite3", 0o644)):
         path.chmod(bits)
     return folder
 
 
-def test_a_server_closes_what_is_open_and_makes_nothing_open(wide: Path) -> None:
+def test_a_server_closes_what_is_open_and_makes_nothing_open(wide: Path, databases: Path) -> None:
+    shutil.copyfile(databases / "organizations.sqlite3", wide / "porthole.sqlite3")  # without its mode
     with gunicorn(LOCAL | {"DATA_DIR": str(wide), "LOCAL_DEV_ORG": "acme"}) as server:
         assert server.call().status == 200
         assert (wide / "porthole.sqlite3-wal").exists()

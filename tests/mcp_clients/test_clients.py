@@ -17,11 +17,10 @@ from tests.mcp_clients.client import Failed
 from tests.mcp_clients.kinds import KINDS
 from tests.mcp_clients.wire import Wire
 from tests.oauthmcp.clients.server import Person, Server
-from tests.selection import RUN
 
 NARROW = "account:read docs:read"
-SOME = ["get_account", "list_apps", "search_docs"]
-# What one program does in every run; its other revisions and ways to choose one are for make soak.
+# What one program does in every run; its other revisions and ways to choose one are for make soak, and so is the
+# Inspector, which starts a program for each call.
 EVERY_RUN = {"mcp-auto", "sdk", "client-auto", "mcp-remote-auto"}
 
 
@@ -31,11 +30,6 @@ def each_client(*also: str, without: tuple[str, ...] = ()) -> pytest.MarkDecorat
     marks["mcp-auto"] = [pytest.mark.both_databases]
     kinds = [kind for kind in KINDS if not kind.startswith(without)]
     return pytest.mark.parametrize("kind", [pytest.param(kind, marks=marks.get(kind, [])) for kind in kinds])
-
-
-def called_by(kind: str) -> list[str]:
-    """Every tool, but for the Inspector: each call is a program that starts, so all is for make soak."""
-    return SOME if kind.startswith("inspector") and RUN != "soak" else list(TOOLS)
 
 
 def check_answer(tool: dict[str, Any], result: dict[str, Any]) -> None:
@@ -49,12 +43,12 @@ def check_answer(tool: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 @pytest.mark.spec("MCP 2026-07-28 Authorization", "RFC 9728 §5", "RFC 8414 §3", "RFC 7591 §3", "RFC 8707 §2")
-@each_client("mcp-legacy", "inspector-modern")
+@each_client("mcp-legacy")
 def test_it_finds_its_way_in_and_calls_the_tools(server: Server, wire: Wire, tmp_path: Path, kind: str) -> None:
     person = Person(server)
     with KINDS[kind].connected(person, tmp_path) as client:
         tools = {tool["name"]: tool for tool in client.tools()}
-        answers = {name: client.call(name, TOOLS[name].example.input) for name in called_by(kind)}
+        answers = {name: client.call(name, TOOLS[name].example.input) for name in TOOLS}
     assert list(tools) == list(TOOLS)
     for name, result in answers.items():
         check_answer(tools[name], result)

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 from apps.orgs import conditions
 from apps.orgs.models import App, Deployment, Domain, EdgeFact, Environment, EnvVarName, Preview, Project
+from apps.orgs.models.judged import judging_once
 from apps.orgs.rows import Missing, Row, Rows
 from apps.orgs.scope import OrgScope
 from apps.orgs.text import fold
+from apps.orgs.versions import raising_oneself
 from tests.api import Api
 from tests.examples import examples
 from tests.factories import START, Fill, make, make_app, make_edge, make_more
@@ -36,6 +38,11 @@ MODELS: dict[str, Any] = {
 @pytest.fixture
 def ids(acme: Fill, rival: Fill) -> dict[str, list[str]]:
     """Two projects, three environments, six applications (one hidden) with random rows: what may be named, by kind."""
+    with raising_oneself(), judging_once():  # nobody asks in between
+        return fill_at_random(acme, rival)
+
+
+def fill_at_random(acme: Fill, rival: Fill) -> dict[str, list[str]]:
     organization, chance = acme.organization, Random(11)
     other = make(Project, organization, name="other")
     staging = make(Environment, organization, project=acme.project, name="staging")

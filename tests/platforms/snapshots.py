@@ -5,6 +5,8 @@ from typing import Any
 
 from apps.orgs.models import Organization, Platform
 from apps.platforms.snapshot import base
+from apps.platforms.snapshot.check import Problem, problems_of
+from apps.web.characters import is_plain
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -103,3 +105,13 @@ def rich() -> base.Snapshot:
             base.Runtime(app="compose", running_replicas=0),
         ),
     )
+
+
+def problems_but_unseen(snapshot: base.Snapshot) -> list[Problem]:
+    """Without those of identifiers that hold what nobody sees: they are left to `fitted`, which counts them."""
+    return [problem for problem in problems_of(snapshot) if not _is_unseen(snapshot, problem)]
+
+
+def _is_unseen(snapshot: base.Snapshot, problem: Problem) -> bool:
+    value = getattr(getattr(snapshot, problem.collection)[problem.index], problem.field, None)
+    return isinstance(value, str) and not is_plain(value)

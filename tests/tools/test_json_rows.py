@@ -54,7 +54,8 @@ def test_the_databases_json_is_ours(api: Api, acme: Fill, tool: str, monkeypatch
     written: list[int] = []
     monkeypatch.setattr(paging, "fit_encoded", lambda items: (written.append(len(items)), fit_encoded(items))[1])
     make_more(acme, 3)
-    for text in NASTY:
+    is_json = tool in AS_JSON and connection.vendor == "postgresql"
+    for text in NASTY if is_json else NASTY[:1]:
         write(text[:30])
         for data in (input_for(tool, acme), input_for(tool, acme) | {"limit": 1}):
             as_json = answer(api, tool, data)
@@ -63,7 +64,7 @@ def test_the_databases_json_is_ours(api: Api, acme: Fill, tool: str, monkeypatch
                     PreparedRows, "_statement", lambda self, is_later: self.shape.statement(is_later=is_later)
                 )
                 assert as_json == answer(api, tool, data)
-    assert bool(written) == (tool in AS_JSON and connection.vendor == "postgresql")
+    assert bool(written) == is_json
 
 
 @examples(30)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -14,13 +15,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.oauthmcp.models import AccessToken, Authorization, ScriptToken
+from apps.oauthmcp.script_tokens.making import Wanted, make
 from apps.orgs.models import Membership, Organization, User
 from tests.accounts.visitors import PASSWORD, link_in_mail, said, sign_in, visitor
 from tests.api import Api
 from tests.factories import Fill
 from tests.oauthmcp.authorizing import ask
 from tests.oauthmcp.grants import make_member
-from tests.oauthmcp.script_tokens.page import LIST, make_token, newest
+from tests.oauthmcp.script_tokens.page import LIST, SCOPES
 from tests.operators import organization_form
 from tests.tools.mcp.speaking import Mcp
 
@@ -32,8 +34,9 @@ class Script:
 
     def __init__(self, member: Membership) -> None:
         self.member, self.user = member, member.user
-        self.raw = make_token(member)
-        self.token = newest()
+        now = timezone.now()
+        wanted = Wanted(uuid4().hex, "Nightly", member.pk, SCOPES, now + timedelta(days=30), now)
+        self.token, self.raw = make(member.user, wanted)
 
     def works(self) -> bool:
         """Asks at both doors, which must agree."""

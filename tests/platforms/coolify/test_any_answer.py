@@ -14,9 +14,11 @@ from apps.platforms.coolify.names import secrets_of, variables_of
 from apps.platforms.coolify.previews import preview_of
 from apps.platforms.coolify.sources import connection_of
 from apps.platforms.snapshot import base
-from apps.platforms.snapshot.check import check
+from apps.platforms.snapshot.check import NONE, check
+from apps.platforms.sync.fit import fitted
 from tests.examples import examples
 from tests.fakes.coolify_rows import Rows
+from tests.platforms.snapshots import problems_but_unseen
 
 ROWS = Rows(7, 1)
 SITE = "https://coolify.example.com"
@@ -41,12 +43,17 @@ def odd(draw: st.DrawFn, row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in (row | changed).items() if key not in gone}
 
 
+def check_read(snapshot: base.Snapshot) -> None:
+    assert problems_but_unseen(snapshot) == []
+    check(fitted(snapshot, NONE)[0])
+
+
 @examples(60)
 @given(row=st.sampled_from(ROWS.application_rows()).flatmap(odd))
 def test_any_application(row):
     if listed := listed_application(row, ENVIRONMENT, {}, site=SITE, is_deploying=False):
         domains = tuple(address.domain(listed.app.key) for address in listed.addresses or ())
-        check(base.Snapshot(projects=(PROJECT,), environments=(ENVIRONMENT,), apps=(listed.app,), domains=domains))
+        check_read(base.Snapshot(projects=(PROJECT,), environments=(ENVIRONMENT,), apps=(listed.app,), domains=domains))
 
 
 @examples(40)
@@ -54,7 +61,7 @@ def test_any_application(row):
 def test_any_service(row, part):
     service_addresses_of(row | {"applications": [part]})
     if listed := listed_service(row, ENVIRONMENT, site=SITE):
-        check(base.Snapshot(projects=(PROJECT,), environments=(ENVIRONMENT,), apps=(listed.app,)))
+        check_read(base.Snapshot(projects=(PROJECT,), environments=(ENVIRONMENT,), apps=(listed.app,)))
 
 
 APP = listed_application(ROWS.application(0), ENVIRONMENT, {}, site=SITE, is_deploying=False)
@@ -67,21 +74,21 @@ KEY = APP.app.key
 @given(row=odd(ROWS.all_deployments()[0] | {"commit_message": "x"}))
 def test_any_deployment(row):
     if deployment := deployment_of(row, KEY, SITE, {}):
-        check(base.Snapshot(**KNOWN, deployments=(deployment,)))
+        check_read(base.Snapshot(**KNOWN, deployments=(deployment,)))
 
 
 @examples(40)
 @given(row=odd({"uuid": "u", "pull_request_id": 1, "pull_request_html_url": "", "fqdn": "", "status": ""}))
 def test_any_preview(row):
     if preview := preview_of(row, KEY, is_deploying=False):
-        check(base.Snapshot(**KNOWN, previews=(preview,)))
+        check_read(base.Snapshot(**KNOWN, previews=(preview,)))
 
 
 @examples(40)
 @given(row=odd(ROWS.github_apps()[1]), type=st.sampled_from(["github", "gitlab"]))
 def test_any_connection(row, type):
     if connection := connection_of(row, type):
-        check(base.Snapshot(connections=(connection,)))
+        check_read(base.Snapshot(connections=(connection,)))
 
 
 @examples(40)
@@ -89,7 +96,7 @@ def test_any_connection(row, type):
 def test_any_names(rows):
     with suppress(UpstreamError):
         names, secrets = variables_of(rows, KEY), secrets_of(rows, scope="organization")
-        check(base.Snapshot(**KNOWN, variables=names.variables, secrets=tuple(secrets)))
+        check_read(base.Snapshot(**KNOWN, variables=names.variables, secrets=tuple(secrets)))
         assert len({row["key"] for row in rows if isinstance(row.get("key"), str)}) >= len(secrets)
 
 
