@@ -66,7 +66,6 @@ class Variant:
         }  # fmt: skip
         statuses: list[str] = []
         response = self.handler(environ, lambda status, headers: statuses.append(status))
-        response = self.handler(environ, lambda status, headers: statuses.append(status))
         content = b"".join(response)
         if hasattr(response, "close"):
             response.close()
