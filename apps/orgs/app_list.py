@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import BooleanField, F, Func, QuerySet, Value
 
 from apps.orgs.clock import HEALTH_ENDS, Clock, has_health, with_health
-from apps.orgs.conditions import IN_ORDER, Condition, How, Way, equal, shortest_way
+from apps.orgs.conditions import IN_ORDER, Condition, How, Way, equal, fewest
 from apps.orgs.models import App, HealthTimetable
 from apps.orgs.models.fields import WORD_SEPARATOR
 from apps.orgs.narrowing import ORGANIZATION, Place, rows_by
@@ -38,11 +38,13 @@ def apps(place: Place, clock: Clock, *, status: str | None, branch: str | None, 
         "part": part, "is_nothing": is_nothing,
         "is_found": is_large and len(part) >= TRIGRAM and connection.vendor == "postgresql",
     }  # fmt: skip
-    way = shortest_way(_apps, place, clock, **filters)
+    rows = _apps(place, clock, way=IN_ORDER, **filters)
+    if few := fewest(_apps, rows.asks, place, clock, **filters):
+        return _apps(place, clock, way=few, **filters)
     is_search_alone = is_large and not is_nothing and (status, branch, health) == (None, None, None)
-    if way is IN_ORDER and is_search_alone and place.column == ORGANIZATION:
+    if is_search_alone and place.column == ORGANIZATION:
         return KeyedRows(_names_with(place.organization_id, part), partial(_apps_of, place, clock))
-    return _apps(place, clock, way=way, **filters)
+    return rows
 
 
 def _levels(health: str | None) -> Row:

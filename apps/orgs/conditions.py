@@ -69,22 +69,24 @@ class Way:
 IN_ORDER = Way(How.IN_ORDER)
 
 
-def shortest_way(build: Callable[..., Rows], *args: Any, **filters: Any) -> Way:
-    """For the rows that `build` makes, which takes a `way` besides. A query for each condition that it asks.
+def fewest(build: Callable[..., Rows], asks: int, *args: Any, **filters: Any) -> Way | None:
+    """For rows that `build` makes, which takes a `way` besides, and that ask so many conditions: a query for each.
 
-    From the few that the rarest of the conditions finds in the whole organization; where each finds many, in order.
+    From the few that the rarest of the conditions finds in the whole organization. None where each finds many.
     """
-    fewest: list[str] | None = None
-    for how in ASKED[: build(*args, way=IN_ORDER, **filters).asks]:
+    ids: list[str] | None = None
+    for how in ASKED[:asks]:
         found = build(*args, way=Way(how), **filters).read(None, FEW + 1)
-        if len(found) <= FEW and (fewest is None or len(found) < len(fewest)):
-            fewest = [row["id"] for row in found]
-    return IN_ORDER if fewest is None else Way(How.FROM_FEW, ",".join(fewest))
+        if len(found) <= FEW and (ids is None or len(found) < len(ids)):
+            ids = [row["id"] for row in found]
+    return None if ids is None else Way(How.FROM_FEW, ",".join(ids))
 
 
 def narrowed(build: Callable[..., Rows], *args: Any, **filters: Any) -> Rows:
-    """The same rows in the shortest way."""
-    return build(*args, way=shortest_way(build, *args, **filters), **filters)
+    """What `build` makes in the shortest way: from few, or in order."""
+    rows = build(*args, way=IN_ORDER, **filters)
+    few = fewest(build, rows.asks, *args, **filters)
+    return build(*args, way=few, **filters) if few else rows
 
 
 class OneOf(Func):

@@ -169,7 +169,8 @@ def _shape_of(argument: Any, values: list[Any]) -> Any:
     if kind is tuple:
         return tuple([_shape_of(member, values) for member in argument])
     if kind is dict:
-        return tuple([(key, _shape_of(member, values)) for key, member in argument.items()])
+        pairs = argument.items()  # mostly of filters that are not given
+        return tuple([(key, None if member is None else _shape_of(member, values)) for key, member in pairs])
     if names := _names(kind):
         return (kind, *[_shape_of(getattr(argument, name), values) for name in names])
     return argument if isinstance(argument, Enum) else (kind, argument)

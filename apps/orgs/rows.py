@@ -106,7 +106,7 @@ class Rows:
     answer carries beside the rows. `names` are what columns of the query are called in rows, where that is not the
     same. `of` is the organization whose versions may be told along: see `tell`. Where somebody says what is `shown` of
     rows, a page may have that as JSON, and without its columns. With `is_planned_once` one plan serves all values. Who
-    makes rows under conditions tells how many of these `asks` (conditions.shortest_way).
+    makes rows under conditions tells how many of these `asks` (conditions.narrowed).
     """
 
     def __init__(

@@ -50,8 +50,8 @@ def read_body(request: HttpRequest) -> bytes:
     expected = int(length or 0)
     if expected > MAX_BODY:
         raise Refused(413, "too_large", f"The body may have at most {MAX_BODY} bytes.")
-    # Not `request.body`, which would look for its size three times more.
-    body: bytes = request.read(expected)
+    # Not `request.body`, which would look for its size three times more; whoever asks for that later gets the same.
+    request._body = body = request.read(expected)
     if len(body) < expected:  # the part that came may well be JSON, or nothing
         _refuse(ENDED_TOO_EARLY)
     return body

@@ -43,7 +43,7 @@ def test_the_page_tells_how_many_applications_have_which_health(acme: Fill) -> N
     text = start_of(make_member(acme.organization))
     scope = OrgScope(acme.organization.pk, None)
     for level in HEALTH_LEVELS:  # the same as a list of applications says
-        number = len(scope.apps(health=level).query)
+        number = len(scope.apps(health=level).read())
         assert (f" {number} {level} " in text) == (number > 0)
     assert "1 down 2 degraded" in text
 
