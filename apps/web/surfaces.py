@@ -5,7 +5,6 @@ What no app has added is a page for people.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from django.http import HttpRequest, HttpResponse
 
@@ -39,7 +38,6 @@ def add(surface: Surface, *, paths: tuple[str, ...] = (), prefixes: tuple[str, .
     known = _by_prefix | dict.fromkeys(prefixes, surface)
     _by_prefix.clear()
     _by_prefix.update(sorted(known.items(), key=lambda item: -len(item[0])))
-    _find.cache_clear()
 
 
 def surface_of(request: HttpRequest) -> Surface:
@@ -50,7 +48,6 @@ def surface_of(request: HttpRequest) -> Surface:
     return surface
 
 
-@lru_cache(maxsize=256)  # most requests are for few paths
 def _find(path: str) -> Surface:
     if surface := _by_path.get(path):
         return surface
