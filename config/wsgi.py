@@ -23,8 +23,6 @@ try:
         defer(name)
     # allauth imports it for passkeys, which Porthole does not offer: the list of all public suffixes, two MiB.
     defer("fido2.rpid", "verify_rp_id")
-    # Tests bring it, and DRF would load it where it is: another MiB, which no installation has.
-    sys.modules.setdefault("pygments", None)  # type: ignore[arg-type]
     django.setup(set_prefix=False)
 
     # Importable only now that Django is set up.

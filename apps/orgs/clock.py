@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from math import ceil
 from typing import Any
 
@@ -27,9 +28,10 @@ class Recent(Func):
     output_field = CharField(null=True)
 
     def as_sql(self, compiler: Any, connection: Any, **context: Any) -> Any:  # type: ignore[override]
-        (holds, *_), (platform, *_), (period, *_) = map(compiler.compile, self.get_source_expressions())
+        compiled = map(compiler.compile, self.get_source_expressions())
+        (holds, platform, period), parameters = zip(*compiled, strict=True)
         told = f"{platform} || ' ' || coalesce({period} || '', '')"
-        return f"CASE WHEN {holds} = '{Holds.SYNCED}' THEN {told} END", ()
+        return f"CASE WHEN {holds} = '{Holds.SYNCED}' THEN {told} END", tuple(chain(*parameters))
 
 
 @dataclass(frozen=True, slots=True)

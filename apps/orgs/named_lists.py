@@ -8,7 +8,6 @@ from django.db.models import CharField, F, Func, Q, QuerySet
 from apps.orgs.counts import apps_of_project
 from apps.orgs.models import OrgSecretName, Project, Template
 from apps.orgs.models.fields import WORD_SEPARATOR
-from apps.orgs.narrowing import containing
 from apps.orgs.prepared import prepared
 from apps.orgs.rows import Row, Rows, TimeText
 from apps.orgs.text import fold
@@ -25,7 +24,7 @@ def projects(organization_id: str, query: str) -> Rows:
 @prepared
 def _projects(organization_id: str, part: str, *, is_nothing: bool) -> Rows:
     projects: QuerySet[Any] = Project.objects.filter(organization_id=organization_id)
-    columns = containing(projects, part, is_nothing=is_nothing).values(
+    columns = _containing(projects, part, is_nothing=is_nothing).values(
         *PROJECT_COLUMNS, created=TimeText("created_at"), app_count=apps_of_project(organization_id),
         shown=Environments(F("id"), F("organization_id")),
     )  # fmt: skip
@@ -50,7 +49,7 @@ def _templates(organization_id: str, part: str, tag: str | None, *, is_nothing: 
     )
     if tag is not None:
         templates = templates.filter(tags__contains=tag)
-    templates = containing(templates, part, is_nothing=is_nothing)
+    templates = _containing(templates, part, is_nothing=is_nothing)
     return Rows(templates.values(*TEMPLATE_COLUMNS), ("sort_key", "id"), finish=_split_tags, of=organization_id)
 
 
@@ -62,6 +61,13 @@ def secret_names(organization_id: str, project_id: str | None) -> Rows:
         names = names.filter(project_id=project_id)
     columns = names.values(*SECRET_COLUMNS, updated=TimeText("updated_at"))
     return Rows(columns, ("sort_key", "scope", "id"), names={"updated": "updated_at"}, of=organization_id)
+
+
+def _containing(rows: QuerySet[Any], part: str, *, is_nothing: bool) -> QuerySet[Any]:
+    """Those whose search key has `part`, which is folded. `is_nothing`: no text has it."""
+    if is_nothing:
+        return rows.none()
+    return rows.filter(search_key__contains=part) if part else rows
 
 
 class Environments(Func):

@@ -48,13 +48,6 @@ class Place:
         return self.column in (APPLICATION, PREVIEW)
 
 
-def containing(rows: QuerySet[Any], part: str, *, is_nothing: bool = False) -> QuerySet[Any]:
-    """Those whose search key has `part`, which is folded. `is_nothing`: no text has it."""
-    if is_nothing:
-        return rows.none()
-    return rows.filter(search_key__contains=part) if part else rows
-
-
 def place_of(
     organization_id: str,
     *,
