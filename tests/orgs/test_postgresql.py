@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
-from django.db import DataError, connection
+from django.db import DataError, NotSupportedError, connection, transaction
 
 from apps.orgs.cursors import fetch
-from apps.orgs.postgresql import numbered
+from apps.orgs.postgresql import base, numbered
 
 pytestmark = pytest.mark.django_db
 needs_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="how PostgreSQL is read")
@@ -40,10 +40,62 @@ def test_times_are_read_and_what_is_no_time_is_told() -> None:
         fetch("SELECT %s::timestamptz", ["infinity"])
 
 
+def prepared_at_server() -> set[str]:
+    return {sql for (sql,) in connection.connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()}
+
+
 @needs_postgresql
 def test_nothing_is_held_of_rows_that_were_read() -> None:
     fetch("SELECT repeat('x', 1000)", [])
-    prepared = connection.connection.prepared["SELECT repeat('x', 1000)"]
-    assert prepared.pgresult is None
-    assert not prepared._results
-    assert prepared._tx.pgresult is None
+    assert connection.connection.prepared["SELECT repeat('x', 1000)"].adapters.pgresult is None
+
+
+@needs_postgresql
+def test_a_statement_is_prepared_once_for_each_kind_of_values() -> None:
+    connection.connection.execute("DEALLOCATE ALL")
+    connection.connection.prepared.clear()
+    for value in (1, 2, 2**40, 3, None):
+        assert fetch("SELECT %s::bigint", [value]) == [(value,)]
+    assert prepared_at_server() == {"SELECT $1::bigint"}
+    assert len(connection.connection.prepared["SELECT %s::bigint"].prepared) == 3
+
+
+@needs_postgresql
+def test_where_a_pooler_stands_between_nothing_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection.connection, "prepare_threshold", None)
+    assert fetch("SELECT 'pooled', %s::int", [1]) == [("pooled", 1)]
+    assert "SELECT 'pooled', $1::int" not in prepared_at_server()
+
+
+@needs_postgresql
+def test_the_server_keeps_no_more_than_some_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "MAX_PREPARED", 3)
+    for number in range(10):
+        assert fetch(f"SELECT {number}, %s::int", [number]) == [(number, number)]
+        assert len(prepared_at_server()) <= 3
+
+
+@needs_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_whose_table_has_changed_is_prepared_anew() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE changing AS SELECT 1 AS one")
+    try:
+        assert fetch("SELECT * FROM changing", []) == [(1,)]
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE changing ADD COLUMN two text DEFAULT 'two'")
+        with pytest.raises(NotSupportedError, match="cached plan"):
+            fetch("SELECT * FROM changing", [])
+        assert fetch("SELECT * FROM changing", []) == [(1, "two")]
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TABLE changing")
+
+
+@needs_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_read_that_comes_first_in_a_transaction_is_in_it() -> None:
+    with transaction.atomic():
+        (first,) = fetch("SELECT txid_current()", [])
+        assert fetch("SELECT txid_current()", []) == [first]
+    assert fetch("SELECT txid_current()", []) != [first]

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from psycopg import RawCursor
-from psycopg.abc import Buffer
-from psycopg.adapt import Loader
+from psycopg.abc import Buffer, PQGen
+from psycopg.adapt import Loader, PyFormat, Transformer
+from psycopg.errors import error_from_result
+from psycopg.generators import execute
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGresult
 from psycopg.types.datetime import TimestamptzLoader
 
 MAX_STATEMENTS = 500  # that are written in PostgreSQL's own way, in each process
@@ -39,24 +42,48 @@ class FastTimestamptzLoader(TimestamptzLoader):
 PLANNING = "SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0"
 
 
-class PreparedCursor(RawCursor[Any]):
+class PreparedStatement:
     """One statement of a connection: the database plans it once, and psycopg looks once for what adapts its values.
 
-    Django's own cursors write every value into the text. `sql` has its parameters as Django has them.
+    Past cursors, which write every value into the text (Django's) or take twice as long for so few rows (psycopg's).
+    `sql` has its parameters as Django has them.
     """
 
     def __init__(self, connection: Any, sql: str) -> None:
-        super().__init__(connection)
-        self.sql, self.names = numbered(sql)
+        raw, self.names = numbered(sql)
+        self.connection, self.sql = connection, raw.encode()
+        self.adapters = Transformer(connection)
+        self.prepared: dict[tuple[int, ...], bytes] = {}  # its names at the server, by the types of its values
 
     def rows(self, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """All of them; nothing is held of them afterwards."""
         values = parameters if isinstance(parameters, Sequence) else [parameters[name] for name in self.names]
-        found = self.execute(self.sql, values, prepare=True).fetchall()
-        self._results.clear()
-        self.pgresult = None
-        self._tx.set_pgresult(None, set_loaders=False)
-        return found
+        found = self.connection.wait(self._ask(self.adapters.dump_sequence(values, [PyFormat.AUTO] * len(values))))
+        self.adapters.set_pgresult(found)
+        rows: list[tuple[Any, ...]] = self.adapters.load_rows(0, found.ntuples, tuple)
+        self.adapters.set_pgresult(None, set_loaders=False)
+        return rows
+
+    def _ask(self, sent: Sequence[Buffer | None]) -> PQGen[PGresult]:
+        server, types, formats = self.connection.pgconn, self.adapters.types or (), self.adapters.formats
+        if self.connection.prepare_threshold is None:
+            server.send_query_params(self.sql, sent, types, formats)
+            return (yield from self._answer())
+        if types not in self.prepared:
+            name = f"porthole_{next(self.connection.numbers)}".encode()
+            server.send_prepare(name, self.sql, types)
+            yield from self._answer()
+            self.prepared[types] = name
+        server.send_query_prepared(self.prepared[types], sent, formats)
+        return (yield from self._answer())
+
+    def _answer(self) -> PQGen[PGresult]:
+        """Raises psycopg.Error; what was prepared is prepared anew then, as a table may have changed since."""
+        *_, result = yield from execute(self.connection.pgconn)
+        if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+            self.prepared.clear()
+            raise error_from_result(result, self.connection.info.encoding)
+        return result
 
 
 @lru_cache(maxsize=MAX_STATEMENTS)
@@ -80,5 +107,5 @@ def register_loaders(sender: Any, connection: Any, **kwargs: Any) -> None:
     connection.connection.adapters.register_loader("timestamptz", FastTimestamptzLoader)
     # Django switches preparing off for the sake of connection poolers; this setting is how it is told of one.
     if not connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
-        connection.connection.prepare_threshold = 5  # only PreparedCursor prepares; the number is psycopg's own
+        connection.connection.prepare_threshold = 5  # not None: see PreparedStatement; Django's cursors never prepare
         connection.connection.execute(PLANNING)

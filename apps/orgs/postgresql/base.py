@@ -8,6 +8,7 @@ import select
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,12 +16,13 @@ import psycopg
 from django.db.backends.postgresql import base, schema
 from psycopg.errors import ConnectionTimeout
 
-from apps.orgs.postgresql import PreparedCursor
+from apps.orgs.postgresql import PreparedStatement
 
+IDLE = psycopg.pq.TransactionStatus.IDLE
 HEALTH_CHECK = 1.0  # seconds: the statement before a request's first, which a server that is well answers at once
 TRUST = 1.0  # seconds since the last answer in which there is no such statement
 BLINK = 0.05  # and those in which not even the socket is looked at: no server ends and starts again as fast
-MAX_PREPARED = 100  # statements of one connection: as many as psycopg lets the server keep
+MAX_PREPARED = 100  # statements of one connection: the server keeps memory for each
 RETRY_EVERY = 2.0  # seconds between attempts to reach a server that did not answer; no less than connect_timeout
 
 
@@ -31,7 +33,8 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.prepared: dict[str, PreparedCursor] = {}  # by their SQL
+        self.prepared: dict[str, PreparedStatement] = {}  # by their SQL
+        self.numbers = count()  # of statements that the server was told to prepare
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -134,17 +137,20 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.ensure_connection()
         self.validate_no_broken_transaction()
         with self.wrap_database_errors:
+            if not self.connection.autocommit and self.connection.pgconn.transaction_status == IDLE:
+                self.connection.execute("")  # begins the transaction, as psycopg's cursors do
             rows = self._prepared(sql).rows(parameters)
         self.answered_at = time.monotonic()
         return rows
 
-    def _prepared(self, sql: str) -> PreparedCursor:
-        prepared: dict[str, PreparedCursor] = self.connection.prepared
-        if (cursor := prepared.get(sql)) is None:
+    def _prepared(self, sql: str) -> PreparedStatement:
+        prepared: dict[str, PreparedStatement] = self.connection.prepared
+        if (statement := prepared.get(sql)) is None:
             if len(prepared) >= MAX_PREPARED:
                 prepared.clear()
-            cursor = prepared[sql] = PreparedCursor(self.connection, sql)
-        return cursor
+                self.connection.execute("DEALLOCATE ALL")
+            statement = prepared[sql] = PreparedStatement(self.connection, sql)
+        return statement
 
 
 def _has_news(connection: Any) -> bool:
