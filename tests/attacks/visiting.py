@@ -12,12 +12,14 @@ from urllib.parse import urljoin
 import requests
 from django.contrib.staticfiles.storage import ManifestFilesMixin
 
+from apps import web
 from tests.accounts.visitors import PASSWORD
 from tests.config.server import LOCAL, gunicorn, run
 from tests.oauthmcp.clients.robot import Form, Forms
 from tests.patience import patience
 
 EMAIL = "ada@example.com"
+OUR_FILES = Path(web.__file__).parent / "static" / "porthole"
 PEOPLE = f"""
 import django
 django.setup()
@@ -63,8 +65,8 @@ def attacked(databases: Path, folder: Path, script: str = "") -> Iterator[str]:
     """Its address. A member of acme is there, and what the script puts into the database."""
     (folder / "static").mkdir()
     # What `collectstatic` would write, without the seconds that it takes: nobody loads the files.
-    files = {name: name for name in ("porthole/favicon.svg", "porthole/porthole.css")}
-    manifest = {"version": ManifestFilesMixin.manifest_version, "paths": files}
+    files = [f"porthole/{file.name}" for file in OUR_FILES.iterdir()]
+    manifest = {"version": ManifestFilesMixin.manifest_version, "paths": {name: name for name in files}}
     (folder / "static" / "staticfiles.json").write_text(json.dumps(manifest))
     shutil.copy(databases / "organizations.sqlite3", folder / "porthole.sqlite3")
     env = LOCAL | {"DATA_DIR": str(folder), "TRUSTED_PROXIES": "127.0.0.1"}

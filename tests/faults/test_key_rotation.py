@@ -28,13 +28,19 @@ class Cluster:
     def __init__(self, rows: Database, stack: ExitStack) -> None:
         self.rows, self.stack, self.load = rows, stack, Load([], [])
         self.servers: list[tuple[Server, ExitStack]] = []
+        self.ever: list[Server] = []
 
     def start(self, **keys: str) -> None:
         own = self.stack.enter_context(ExitStack())
         env = self.rows.env | {"PUBLIC_URL": "http://localhost:8000", "RATE_LIMITS": "off"} | keys
         server = own.enter_context(gunicorn(env))
         self.servers.append((server, own))
+        self.ever.append(server)
         self.load.ports.append(server.port)
+
+    def errors(self) -> list[str]:
+        """What any of them has said of what it could not do. Call it when all have ended."""
+        return [line for server in self.ever for line in server.lines() if '"level":"error"' in line]
 
     def restart_one_after_the_other(self, **keys: str) -> None:
         for _ in range(SERVERS):
@@ -74,6 +80,6 @@ def test_nobody_loses_anything_while_the_key_is_replaced(kind: str, tmp_path: Pa
                 time.sleep(STAGE)
         finally:
             load.end()
-        print(f"\n{kind}: {dict(load.told)}")  # noqa: T201
-        assert load.lost == []
-        assert all(load.told[way] >= 2 * PEOPLE for way in ("refresh", "page", "look", "sign_in", "consent")), load.told
+    print(f"\n{kind}: {dict(load.told)}")  # noqa: T201
+    assert load.lost == [], "\n".join(found.errors())
+    assert all(load.told[way] >= 2 * PEOPLE for way in ("refresh", "page", "look", "sign_in", "consent")), load.told

@@ -99,3 +99,14 @@ def test_a_read_that_comes_first_in_a_transaction_is_in_it() -> None:
         (first,) = fetch("SELECT txid_current()", [])
         assert fetch("SELECT txid_current()", []) == [first]
     assert fetch("SELECT txid_current()", []) != [first]
+
+
+@needs_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_that_took_long_ends_without_a_health_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its statement would begin the next transaction, and what was committed would be answered with an error."""
+    monkeypatch.setattr(connection, "health_check_enabled", True)
+    with transaction.atomic():
+        fetch("SELECT 1", [])
+        connection.answered_at, connection.health_check_done = 0.0, False  # type: ignore[attr-defined]
+    assert fetch("SELECT 2", []) == [(2,)]

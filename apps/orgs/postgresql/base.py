@@ -117,9 +117,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
             connection.answer_timeout = self.answer_timeout
 
     def close_if_health_check_failed(self) -> None:
-        """Of a connection that was just used only the socket is looked at: it tells of a server that has ended."""
+        """Of a connection that was just used only the socket is looked at: it tells of a server that has ended.
+
+        Nothing is asked within a transaction, nor at its end, when Django calls this too: a statement would begin one.
+        """
         ago = time.monotonic() - self.answered_at
-        if self.connection is not None and (ago < BLINK or (ago < TRUST and not _has_news(self.connection))):
+        is_trusted = not self.autocommit or ago < BLINK
+        if self.connection is not None and (is_trusted or (ago < TRUST and not _has_news(self.connection))):
             return
         super().close_if_health_check_failed()
 
