@@ -59,7 +59,7 @@ def test_an_example_answers_the_same_in_every_shell(block: Block, after: Block, 
 LEFT_OUT = ("connect_", "disconnect_platform", "worker", "setup", "backup", "restore", "runserver", "docs ", "openapi ")
 BEFORE = (
     "migrate -v0", 'create_organization acme --name "Acme"', "create_operator ada@example.com",
-    "add_member acme ada@example.com",
+    "add_member acme ada@example.com", "sync_manifest acme acme.yaml",
 )  # fmt: skip
 EXPECTED = {"create_organization": "There is already an organization", "create_operator": "There is already a user",
             "remove_second_factor": "has no second factor"}  # fmt: skip

@@ -198,7 +198,8 @@ def fill_apps(rows: int, organization: str) -> None:
     insert(
         HealthTimetable, rows, organization,
         step | {
-            "id": "n + 1000000", "app_id": key("zzz"), "holds": f"CASE WHEN {has_one} THEN 'always' ELSE 'synced' END",
+            "id": "n + 2000000000", "app_id": key("zzz"),
+            "holds": f"CASE WHEN {has_one} THEN 'always' ELSE 'synced' END",
             "platform_id": f"CASE WHEN {has_one} THEN NULL ELSE 1 END",
             "period": f"CASE WHEN {has_one} THEN NULL ELSE 60 END",
         },
@@ -207,7 +208,7 @@ def fill_apps(rows: int, organization: str) -> None:
     insert(
         HealthTimetable, rows // 2, organization,
         of_platform | {
-            "id": "n + 10000000",
+            "id": "n + 3000000000",
             "app_id": key("zzz", "n * 2 + 1"), "holds": "'unsynced'", "level_1": "'unknown'", "reason_1": "'x'",
             "until_1": far,
         },

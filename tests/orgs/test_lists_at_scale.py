@@ -32,6 +32,7 @@ from tests.orgs.two_sizes import Size, clock, explained, two_sizes
 pytestmark = [pytest.mark.django_db, pytest.mark.soak]
 SMALL, LARGE = 10_000, int(os.environ.get("LARGE_ROWS", "1000000"))
 GROWTH, NOISE = 1.5, 0.0002  # seconds: what a busy machine adds to a page of a millisecond
+FAR = 0.0015  # and what 500 rows that lie anywhere among a million add: memory is farther away
 TAKES, ENOUGH, ROUNDS = 4, 3, 25
 
 PLACES: dict[str, dict[str, str]] = {
@@ -108,7 +109,8 @@ def test_the_first_page_takes_hardly_longer_and_an_index(
             for filter in filters:
                 inputs = {name: ids.get(name, id) for name, id in named.items()} | filter
                 shown = {name: str(value)[:16] for name, value in filter.items()}
-                complaint = compared(few, many, partial(first_page, scope, kind, inputs), models)
+                allowed = NOISE + FAR * ("health" in filter)
+                complaint = compared(few, many, partial(first_page, scope, kind, inputs), models, allowed)
                 sys.stdout.write(f"{kind} of {place} {shown}: {complaint.splitlines()[0]}\n")
                 found += [f"{kind} of {place} {shown}: {complaint}"] if "\n" in complaint else []
     transaction.set_rollback(True)
@@ -127,7 +129,7 @@ def first_page(scope: OrgScope, kind: str, inputs: dict[str, Any]) -> None:
     getattr(scope, kind)(**inputs).page(None, 20)
 
 
-def compared(few: Size, many: Size, work: Callable[[], None], models: list[Any]) -> str:
+def compared(few: Size, many: Size, work: Callable[[], None], models: list[Any], allowed: float = NOISE) -> str:
     """Both times in milliseconds and how often the one goes into the other; the plan besides, if it is bad."""
     takes: list[tuple[float, float]] = []
     for number in range(1, ROUNDS + 1):
@@ -136,7 +138,7 @@ def compared(few: Size, many: Size, work: Callable[[], None], models: list[Any])
         with many.inside():
             takes.append((small, seconds(work)))
         # What else the machine does makes both of a round slower: the rounds' median tells what is ours.
-        is_slow = median(large / (GROWTH * small + NOISE) for small, large in takes) > 1
+        is_slow = median(large / (GROWTH * small + allowed) for small, large in takes) > 1
         if number >= ENOUGH and not is_slow:
             break
     small, large = (median(column) for column in zip(*takes, strict=True))

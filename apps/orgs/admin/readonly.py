@@ -27,7 +27,7 @@ from apps.orgs.admin.finding import (
 )
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
 from apps.orgs.admin.paging import BoundedChangeList, CappedPaginator
-from apps.orgs.admin.parts import contains, exactly, keys_by_part, only
+from apps.orgs.admin.parts import contains, exactly, first_keys, keys_by_part, only
 from apps.orgs.text import fold
 
 OF_SEARCHES = {"q", "organization", PAGE_VAR, ALL_VAR, ERROR_FLAG}  # what narrows no further
@@ -106,9 +106,9 @@ class OwnedAdmin(ListAdmin):
         if organization:
             everywhere = everywhere.filter(organization_id=organization.pk)
         condition, order = contains(self.parts, fold(term)), self.get_ordering(request)
-        keys = known + keys_by_part(queryset, condition, everywhere=everywhere, order=order)
-        are_narrowed = set(request.GET) <= OF_SEARCHES
-        return exactly(request, queryset, keys) if are_narrowed else only(request, queryset, keys)
+        if set(request.GET) <= OF_SEARCHES:  # no other filter leaves anything out
+            return exactly(request, queryset, known + first_keys(everywhere.filter(condition), order))
+        return only(request, queryset, known + keys_by_part(queryset, condition, everywhere=everywhere, order=order))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
         names = flatten_fieldsets(self.get_fieldsets(request, obj))
