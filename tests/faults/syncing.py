@@ -52,7 +52,25 @@ OWN = {
 }  # fmt: skip
 # The prober's, people's, and counters.
 NOT_OF_A_SYNC = {"orgs_edgefact", "orgs_edgehour", "orgs_edgestatistics", "orgs_membership", "orgs_dataversion",
-                 "orgs_invitation"}  # fmt: skip
+                 "orgs_invitation", "orgs_organizationcounts"}  # fmt: skip
+# What is kept, and what is counted anew; not since when, which goes on by itself.
+RECOUNTED = """
+import django
+django.setup()
+from apps.orgs.counts import keep_counts
+from apps.orgs.models import OrganizationCounts, ProjectCounts
+def kept():
+    counts = OrganizationCounts.objects.filter(organization__slug="fire")
+    projects = ProjectCounts.objects.filter(project__organization__slug="fire").order_by("pk")
+    return list(counts.values("pk", "data_version", "projects", "apps", "domains", "previews", "deployments")), list(
+        projects.values()
+    )
+before = kept()
+OrganizationCounts.objects.filter(organization__slug="fire").delete()
+keep_counts(before[0][0]["pk"])
+for was, is_ in zip(before, kept(), strict=True):
+    assert was == is_, [pair for pair in zip(was, is_, strict=True) if pair[0] != pair[1]]
+"""
 
 
 @dataclass

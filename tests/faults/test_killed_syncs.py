@@ -13,7 +13,7 @@ import pytest
 
 from tests.fakes.dokploy import CANARY, DokployFake
 from tests.faults.databases import PostgresqlServer, database
-from tests.faults.syncing import Fire, different, kept_deployments, rows_of, wait_until
+from tests.faults.syncing import RECOUNTED, Fire, different, kept_deployments, rows_of, wait_until
 from tests.faults.upheaval import Upheaval
 
 pytestmark = pytest.mark.soak
@@ -78,6 +78,7 @@ def check_what_is_left(fire: Fire, upheaval: Upheaval) -> None:
     fire.connect("clean")
     fire.sync_whole("clean")
     assert different(rows_of(fire, "fire", upheaval), rows_of(fire, "clean", upheaval)) == {}
+    fire.database.run(RECOUNTED)
     assert fire.versions == sorted(fire.versions)
     assert {version: len(rows) for version, rows in fire.seen.items() if len(rows) > 1} == {}
     assert fire.end_worker(signal.SIGTERM) == 0
