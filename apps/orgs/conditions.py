@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from django.db.models import BooleanField, CharField, F, Func, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
-from django.db.models.lookups import Exact
+from django.db.models import BooleanField, Case, F, Func, Q, QuerySet, Value, When
 
 from apps.orgs.rows import Rows
 
@@ -26,12 +24,18 @@ class Condition:
     """What rows must fulfil, and an index that finds those which do.
 
     `found` are the `id`s of the organization's rows that do, as that index has them. `ordered_in` are columns of places
-    in which an index has them in the list's own order.
+    in which an index has them in the list's own order. `seen` says the same as `rows`, but is for rows that were found
+    already: planned for any value, PostgreSQL takes one of many for rare, and would sort all rows that have it.
     """
 
     rows: Any
     found: Rows
     ordered_in: frozenset[str] = field(default_factory=frozenset)
+    seen: Any = None
+
+    def within(self, column: str | None) -> Any:
+        """What rows must fulfil that are walked by the column of a place, or found by their keys."""
+        return self.rows if self.seen is None or column in self.ordered_in else self.seen
 
 
 def equal(
@@ -41,7 +45,8 @@ def equal(
     # Not `=`: of a boolean Django would write the column alone, and SQLite finds that in no index.
     rows = Q(**{f"{column}__in": [value]})
     found = Rows(everywhere.filter(rows).values("id"), order)
-    return Condition(rows, found, frozenset(ordered_in or {"organization_id"}))
+    seen = None if isinstance(value, bool) else is_seen(column, value)
+    return Condition(rows, found, frozenset(ordered_in or {"organization_id"}), seen)
 
 
 class How(Enum):
@@ -110,6 +115,9 @@ def among(few: str) -> OneOf:
     return OneOf(F("pk"), Value(few))
 
 
-def is_seen(column: str, value: str) -> Exact:
-    """A column with this value, said so that no database looks for it in an index: only rows that are read tell."""
-    return Exact(Coalesce(F(column), Value(""), output_field=CharField()), value)
+def is_seen(column: str, value: str | int) -> Case:
+    """A column with this value, said so that no database looks for it in an index: only rows that are read tell.
+
+    PostgreSQL takes half of all rows to have it, and so goes on in the order of the list.
+    """
+    return Case(When(**{column: value}, then=True), default=False, output_field=BooleanField())

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import orjson
-from django.db.models import BooleanField, Case, Func, OuterRef, Q, QuerySet, Subquery, TextField, When
+from django.db.models import BooleanField, Func, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -144,10 +144,8 @@ def _variable_names(place: Place, *, way: Way, scope: str | None, name: str | No
     if scope is not None:
         everywhere = EnvVarName.objects.filter(organization_id=place.organization_id)
         condition = equal(everywhere, "scope", scope, ("sort_key", "id"))
-        if name is None and place.column != ORGANIZATION:
-            # SQLite would take a scope of a name's for fixed, and sort all those of one name.
-            condition = replace(condition, rows=Q(is_seen("scope", scope)))
-        conditions.append(condition)
+        # After the name, every index of a place has the scope. Without one SQLite would sort all rows of a name.
+        conditions.append(condition if name is None else replace(condition, seen=None))
 
     def listed(some: QuerySet[Any]) -> Rows:
         columns = some.values(*VARIABLE_COLUMNS, **VARIABLE_TEXTS)
@@ -167,8 +165,7 @@ def _called(name: str | None, sort_key: str | None) -> list[Any]:
     if name is None:
         return []
     # The second column of every index of a place. The name itself so that PostgreSQL does not take both to be rare.
-    is_name = Case(When(name=name, then=True), default=False, output_field=BooleanField())
-    return [is_name, Q(sort_key=sort_key)]
+    return [is_seen("name", name), Q(sort_key=sort_key)]
 
 
 def _of_previews(everywhere: QuerySet[Any]) -> Condition:

@@ -148,7 +148,8 @@ def rows_by(
 def _rows_in(way: Way, rows: QuerySet[Any], place: Place, conditions: Sequence[Condition]) -> QuerySet[Any]:
     if place.is_nowhere:
         return rows.none()
-    rows = rows.filter(*(condition.rows for condition in conditions))
+    walked = place.column if way.how is How.IN_ORDER else None
+    rows = rows.filter(*(condition.within(walked) for condition in conditions))
     if not place.is_visible:
         is_app = rows.model is App
         rows = rows.filter(hidden_at__isnull=True) if is_app else without_hidden(rows, place.organization_id)
