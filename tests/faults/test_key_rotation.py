@@ -28,19 +28,19 @@ class Cluster:
     def __init__(self, rows: Database, stack: ExitStack) -> None:
         self.rows, self.stack, self.load = rows, stack, Load([], [])
         self.servers: list[tuple[Server, ExitStack]] = []
-        self.ever: list[Server] = []
+        self.started: list[Server] = []
 
     def start(self, **keys: str) -> None:
         own = self.stack.enter_context(ExitStack())
         env = self.rows.env | {"PUBLIC_URL": "http://localhost:8000", "RATE_LIMITS": "off"} | keys
         server = own.enter_context(gunicorn(env))
         self.servers.append((server, own))
-        self.ever.append(server)
+        self.started.append(server)
         self.load.ports.append(server.port)
 
     def errors(self) -> list[str]:
         """What any of them has said of what it could not do. Call it when all have ended."""
-        return [line for server in self.ever for line in server.lines() if '"level":"error"' in line]
+        return [line for server in self.started for line in server.lines() if '"level":"error"' in line]
 
     def restart_one_after_the_other(self, **keys: str) -> None:
         for _ in range(SERVERS):

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from django.db import DataError, NotSupportedError, connection, transaction
+from django.db import DataError, NotSupportedError, ProgrammingError, connection, transaction
 
 from apps.orgs.cursors import fetch
 from apps.orgs.postgresql import base, numbered
@@ -58,6 +58,28 @@ def test_a_statement_is_prepared_once_for_each_kind_of_values() -> None:
         assert fetch("SELECT %s::bigint", [value]) == [(value,)]
     assert prepared_at_server() == {"SELECT $1::bigint"}
     assert len(connection.connection.prepared["SELECT %s::bigint"].prepared) == 3
+
+
+@needs_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_that_fails_is_not_prepared_again_and_again() -> None:
+    for _ in range(3):
+        with pytest.raises(DataError, match="division by zero"):
+            fetch("SELECT 1 / %s::int", [0])
+    prepared = connection.connection.execute(
+        "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%/ $1%'"
+    )
+    assert prepared.fetchone() == (1,)
+
+
+@needs_postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_that_the_server_has_forgotten_is_prepared_anew() -> None:
+    assert fetch("SELECT %s::int + 7", [1]) == [(8,)]
+    connection.connection.execute("DEALLOCATE ALL")
+    with pytest.raises(ProgrammingError, match="does not exist"):
+        fetch("SELECT %s::int + 7", [1])
+    assert fetch("SELECT %s::int + 7", [1]) == [(8,)]
 
 
 @needs_postgresql

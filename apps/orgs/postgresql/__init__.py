@@ -8,7 +8,7 @@ from typing import Any
 
 from psycopg.abc import Buffer, PQGen
 from psycopg.adapt import Loader, PyFormat, Transformer
-from psycopg.errors import error_from_result
+from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_from_result
 from psycopg.generators import execute
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
@@ -40,6 +40,10 @@ class FastTimestamptzLoader(TimestamptzLoader):
 # One plan for all values: left to itself the server goes on to plan some statements anew for each call, which takes
 # longer than to answer them. Such a plan knows no limit, so it would start other processes for a page of twenty rows.
 PLANNING = "SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0"
+
+
+# A table has changed since, or somebody had the server forget. After any other error it still has the statement.
+OUTDATED = (FeatureNotSupported, InvalidSqlStatementName)
 
 
 class PreparedStatement:
@@ -78,12 +82,14 @@ class PreparedStatement:
         return (yield from self._answer())
 
     def _answer(self) -> PQGen[PGresult]:
-        """Raises psycopg.Error; what was prepared is prepared anew then, as a table may have changed since."""
+        """Raises psycopg.Error. What is OUTDATED is prepared anew by the next question."""
         *_, result = yield from execute(self.connection.pgconn)
-        if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+        if result.status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+            return result
+        error = error_from_result(result, self.connection.info.encoding)
+        if isinstance(error, OUTDATED):
             self.prepared.clear()
-            raise error_from_result(result, self.connection.info.encoding)
-        return result
+        raise error
 
 
 @lru_cache(maxsize=MAX_STATEMENTS)
