@@ -7,7 +7,8 @@ from django.db.models import Count, Exists, F, OuterRef, Subquery
 from django.db.models.functions import Coalesce, TruncHour
 from django.utils import timezone
 
-from apps.orgs.models import DataVersion, OrganizationCounts, Project, ProjectCounts
+from apps.orgs.models import OrganizationCounts, Project, ProjectCounts
+from apps.orgs.models.versioned import locked_version
 from apps.orgs.overview import apps_by_status, counted, deployments_since, hour_of, visible_apps
 
 REMEMBERED = timedelta(days=31)  # of deployments: a day more than is asked for
@@ -20,7 +21,7 @@ def keep_counts(organization_id: str) -> None:
     Whoever changes rows meanwhile raises the version after us, and so makes what we counted void.
     """
     with transaction.atomic(savepoint=False):
-        version = _locked_version(organization_id)
+        version = locked_version(organization_id)
         if version is None or OrganizationCounts.objects.filter(pk=organization_id, data_version=version).exists():
             return
         since = (timezone.now() - REMEMBERED).replace(minute=0, second=0, microsecond=0)
@@ -36,11 +37,6 @@ def keep_counts(organization_id: str) -> None:
                 **counted(organization_id),
             },
         )  # fmt: skip
-
-
-def _locked_version(organization_id: str) -> int | None:
-    versions = DataVersion.objects.select_for_update(no_key=True).filter(pk=organization_id)
-    return versions.values_list("data_version", flat=True).first()
 
 
 def _keep_projects(organization_id: str) -> None:

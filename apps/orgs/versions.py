@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db.models import CharField, Func, Value
 
 from apps.orgs.cursors import fetch
-from apps.orgs.models.versioned import raise_every_version, raise_version, raising_oneself
+from apps.orgs.models.versioned import raise_every_version, raise_keeping_counts, raise_version, raising_oneself
 
 __all__ = [
     "Reading",
@@ -19,6 +19,7 @@ __all__ = [
     "raise_checks_version",
     "raise_data_version",
     "raise_every_version",
+    "raise_keeping_counts",
     "raising_oneself",
     "versions_now",
 ]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.orgs.counts import keep_counts
 from apps.orgs.models import App, Deployment, OrganizationCounts, Project, ProjectCounts
 from apps.orgs.scope import OrgScope, scope_by_slug
-from apps.orgs.versions import raise_data_version
+from apps.orgs.versions import raise_data_version, raise_keeping_counts
 from apps.platforms.snapshot.apply import apply
 from tests.factories import START, Fill, make, make_app
 from tests.orgs.test_versions import NO_WRITES, WRITES
@@ -106,6 +106,21 @@ def test_a_sync_keeps_them_and_so_does_one_that_finds_nothing_new(rival: Fill) -
     assert not is_kept(org)
     apply(platform, rich())
     assert is_kept(org)
+
+
+def test_a_version_that_rises_for_facts_leaves_them_current_unless_rows_were_written_too(acme: Fill) -> None:
+    org = OrgScope(acme.organization.pk, None)
+    raise_data_version(org.organization_id)
+    keep_counts(org.organization_id)
+    raise_keeping_counts([org.organization_id])
+    assert is_kept(org)
+    raise_data_version(org.organization_id)
+    raise_keeping_counts([org.organization_id])
+    assert not is_kept(org)
+    keep_counts(org.organization_id)
+    raise_keeping_counts([org.organization_id])
+    raise_data_version(org.organization_id)
+    assert not is_kept(org)
 
 
 def test_only_what_differs_is_written(acme: Fill) -> None:

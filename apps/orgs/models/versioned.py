@@ -35,7 +35,24 @@ def raising_oneself(*, but_health: bool = False) -> Iterator[None]:
 def raise_for_health(owners: Iterable[str]) -> None:
     """What lists tell of applications' health is another thing now, though perhaps no row that they are made of."""
     if not _raises_health.get():
-        raise_version(owners)
+        raise_keeping_counts(owners)
+
+
+def raise_keeping_counts(owners: Iterable[str]) -> None:
+    """For what changes no number of rows, such as facts: counts that were current (models/counts.py) stay it."""
+    counts = apps.get_model("orgs.OrganizationCounts")._default_manager
+    for owner in sorted(owners):
+        with transaction.atomic(savepoint=False):
+            before = locked_version(owner)
+            raise_version([owner])
+            if before is not None:
+                counts.filter(pk=owner, data_version=before).update(data_version=locked_version(owner))
+
+
+def locked_version(owner: str) -> int | None:
+    """An organization's data version, which nobody else raises before the transaction ends; None: nobody ever has."""
+    versions = apps.get_model("orgs.DataVersion")._default_manager.select_for_update(no_key=True)
+    return versions.filter(organization_id=owner).values_list("data_version", flat=True).first()
 
 
 def raise_version(owners: Iterable[str | None], counter: str = "data_version") -> None:

@@ -14,7 +14,7 @@ from apps.orgs.models import Domain, EdgeFact, EdgeHour, EdgeStatistics
 from apps.orgs.models.facts import PROBE_PERIOD
 from apps.orgs.models.judged import judging_once
 from apps.orgs.overview import STALE_PERIODS
-from apps.orgs.versions import raise_checks_version, raise_data_version, raising_oneself
+from apps.orgs.versions import raise_checks_version, raise_keeping_counts, raising_oneself
 from apps.platforms.edge.history import Packed, Statistics, add_check, hour_of, since, statistics
 from apps.platforms.edge.targets import Outcome
 
@@ -72,7 +72,7 @@ def _record(organization_id: str, checks: Sequence[Check]) -> None:
         _upsert(EdgeStatistics, statistics, ["app"], STATISTICS_COLUMNS)
     raise_checks_version(organization_id)
     if is_news:
-        raise_data_version(organization_id)
+        raise_keeping_counts([organization_id])
 
 
 def _is_ours(fact: EdgeFact | None) -> bool:

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from apps.orgs.models import EdgeFact, EdgeStatistics, Organization
-from apps.orgs.versions import raise_data_version, raising_oneself
+from apps.orgs.versions import raise_keeping_counts, raising_oneself
 from apps.platforms.edge.history import thin
 from apps.platforms.edge.rounds import told_platforms
 
@@ -17,7 +17,7 @@ def tidy(now: datetime) -> None:
     for organization_id in list(Organization.objects.order_by("id").values_list("id", flat=True)):
         with transaction.atomic(), raising_oneself():
             if _delete_unrepeated(organization_id, told):
-                raise_data_version(organization_id)
+                raise_keeping_counts([organization_id])
 
 
 def _delete_unrepeated(organization_id: str, told: list[int]) -> int:

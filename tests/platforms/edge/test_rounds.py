@@ -11,7 +11,18 @@ from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.orgs.models import App, DataVersion, Domain, EdgeFact, EdgeHour, EdgeStatistics, Organization, Platform
+from apps.orgs.counts import keep_counts
+from apps.orgs.models import (
+    App,
+    DataVersion,
+    Domain,
+    EdgeFact,
+    EdgeHour,
+    EdgeStatistics,
+    Organization,
+    OrganizationCounts,
+    Platform,
+)
 from apps.platforms.edge import records, rounds
 from apps.platforms.edge.certificates import Certificate
 from apps.platforms.edge.lookups import Lookups
@@ -260,6 +271,14 @@ def test_the_first_look_is_news(site: Domain, acme: Fill, rival: Fill) -> None:
     probe_round(NOW, seeing())
     assert versions(acme.organization) == (2, 2)
     assert versions(rival.organization) == (1, 1)
+
+
+def test_news_leaves_the_kept_counts_current(site: Domain, acme: Fill) -> None:
+    probe_round(NOW, seeing())
+    keep_counts(acme.organization.pk)
+    probe_round(NOW + MINUTE, seeing(reachable=False))
+    counted_at = OrganizationCounts.objects.get(organization=acme.organization).data_version
+    assert counted_at == versions(acme.organization)[0] == 3
 
 
 @pytest.mark.parametrize(
