@@ -16,6 +16,7 @@ from apps.orgs.models import Organization, User
 from apps.orgs.models.people import fold_email
 from apps.orgs.search_indexes import EXTENSIONS, missing_indexes
 from apps.platforms.models import PlatformConnection
+from apps.sources.models import SourceCredentials
 from config import files
 
 log = logging.getLogger("porthole.settings")
@@ -79,7 +80,7 @@ def database_rules(app_configs: Any = None, databases: Any = None, **_: Any) -> 
         if Organization._meta.db_table not in tables:
             return []
         rules = list(_broken_row_rules())
-        if PlatformConnection._meta.db_table in tables:
+        if {PlatformConnection._meta.db_table, SourceCredentials._meta.db_table} <= set(tables):
             rules += _broken_credential_rules()
         errors = [Error(sentence, id=f"porthole.E{number:03}") for number, sentence in rules]
         return [*errors, *_slow_searches()]
@@ -97,8 +98,9 @@ def _broken_row_rules() -> Iterator[tuple[int, str]]:
 
 
 def _broken_credential_rules() -> Iterator[tuple[int, str]]:
-    if not settings.IS_LOCAL and not settings.ENCRYPTION_KEYS and PlatformConnection.objects.exists():
-        yield 23, "ENCRYPTION_KEYS must be set, because the key of a platform is stored: without it nobody can read it."
+    is_stored = PlatformConnection.objects.exists() or SourceCredentials.objects.exists()
+    if not settings.IS_LOCAL and not settings.ENCRYPTION_KEYS and is_stored:
+        yield 23, "ENCRYPTION_KEYS must be set, because a credential is stored: without it nobody can read that."
 
 
 def _slow_searches() -> Iterator[CheckMessage]:

@@ -125,6 +125,13 @@ class Env:
             raise ImproperlyConfigured(f"{name} must be an http:// or https:// address without a user name.")
         return value or None
 
+    def proxy(self, name: str) -> str | None:
+        """`http://[user:password@]host:port`."""
+        value = self.text(name)
+        if value and not is_proxy(value):
+            raise ImproperlyConfigured(f"{name} must look like http://proxy.example.com:3128.")
+        return value or None
+
     def keys(self, name: str) -> list[str]:
         """Secrets, between commas or white space."""
         return [word for word in re.split(r"[\s,]+", self.text(name)) if word]
@@ -188,6 +195,15 @@ class Env:
             return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
         except (OSError, UnicodeDecodeError):
             raise ImproperlyConfigured(f"{subject} that cannot be read as text.") from None
+
+
+def is_proxy(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and bool(parts.port)
+    except ValueError:
+        return False
+    return is_whole and value.isascii() and not re.search(r"[\s?#\\]", value) and parts.path in ("", "/")
 
 
 def is_fernet_key(value: str) -> bool:

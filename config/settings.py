@@ -34,11 +34,16 @@ ALLOWED_ORIGINS = [PUBLIC_URL, *env.origins("ALLOWED_ORIGINS")]
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 PROBE_NETWORKS = env.networks("PROBE_NETWORKS")
 PROBE_CONNECT_TO = env.connect_to("PROBE_CONNECT_TO")
-# Authorities that are believed besides the system's: of platforms and of domains that are probed.
+SOURCE_NETWORKS = env.networks("SOURCE_NETWORKS")
+SOURCE_PROXY = env.proxy("SOURCE_PROXY")  # to git hosts
+# Authorities that are believed besides the system's: of platforms, of git hosts, and of domains that are probed.
 EXTRA_CA_CERTS = env.authorities("EXTRA_CA_CERTS")
 RATE_LIMITS = env.choice("RATE_LIMITS", ("on", "off"), default="on") == "on"
 # Of answers that each process keeps while they are right (apps/tools/answers.py). 0: none.
 ANSWER_CACHE_MIB = env.integer("ANSWER_CACHE_MIB", 32, low=0, high=65536)
+
+# What repositories that were fetched may take in DATA_DIR.
+MIRRORS_GIB = env.integer("MIRRORS_GIB", 10, low=2, high=65536)
 
 # Data
 

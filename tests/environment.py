@@ -13,7 +13,7 @@ for _name in [name for name in os.environ if name.removesuffix("_FILE") in (
     "PUBLIC_URL", "PORT", "SECRET_KEY", "KEYS_DIR", "LOCAL_DEV_BEARER", "LOCAL_DEV_ORG", "DOCS_DIRS",
     "DOCS_BASE_URL", "DOCS_PUBLIC", "DOCS_SYNONYMS",
     "ALLOWED_ORIGINS", "TRUSTED_PROXIES", "E2E_BOOTSTRAP_SECRET", "BOOTSTRAP_ORG", "DEMO_EMAIL", "DEMO_PASSWORD",
-    "EMAIL_URL", "EMAIL_FROM", "REDIRECT_SCHEMES", "PROBE_NETWORKS",
+    "EMAIL_URL", "EMAIL_FROM", "REDIRECT_SCHEMES", "PROBE_NETWORKS", "SOURCE_NETWORKS", "SOURCE_PROXY", "MIRRORS_GIB",
 )]:  # fmt: skip
     del os.environ[_name]
 os.environ.update(PORTHOLE_ENV="local", DATA_DIR=str(_data), RATE_LIMITS="off")

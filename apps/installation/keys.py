@@ -9,6 +9,7 @@ from django.utils.crypto import salted_hmac
 from apps.accounts import second_factors
 from apps.net.encryption import DecryptionError, decrypt_credential, secret_keys
 from apps.platforms.models import PlatformConnection
+from apps.sources.models import SourceCredentials
 
 
 def fingerprint(key: str) -> str:
@@ -37,8 +38,10 @@ def unreadable_second_factors() -> int:
 
 
 def unreadable_credentials() -> int:
-    stored = PlatformConnection.objects.values_list("encrypted_key", flat=True)
-    return sum(not _is_readable(encrypted) for encrypted in stored)
+    """Of platforms and of git hosts."""
+    keys = PlatformConnection.objects.values_list("encrypted_key", flat=True)
+    secrets = SourceCredentials.objects.values_list("encrypted_secret", flat=True)
+    return sum(not _is_readable(encrypted) for encrypted in (*keys, *secrets))
 
 
 def _is_readable(encrypted: str) -> bool:

@@ -73,7 +73,7 @@ def _credential_keys() -> MultiFernet:
     if settings.IS_LOCAL:
         keys += [_fernet(secret, "credentials") for secret in secret_keys()]
     if not keys:
-        raise ImproperlyConfigured("ENCRYPTION_KEYS must be set before a platform's key is stored.")
+        raise ImproperlyConfigured("ENCRYPTION_KEYS must be set before a key is stored.")
     return MultiFernet(keys)
 
 

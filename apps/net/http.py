@@ -3,7 +3,7 @@
 import json
 import queue
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from django.conf import settings
 
 from apps.net import authorities
 from apps.net.outbound import (
+    HOST_NAME,
     Destination,
     Network,
     NoAddress,
@@ -89,8 +90,11 @@ class Response:
 class Client:
     """Calls one host, which it resolves now and then: the addresses that were checked are those that are used.
 
-    Follows no redirect and uses no proxy. From as many threads as there are, `max_at_once` calls run at a time;
-    each waits for its turn (`calls_per_minute`). `timeout`: seconds of one call. `max_bytes`: of one body, unpacked.
+    Follows no redirect. With a `proxy` that one looks names up, and only addresses are checked here. From as many
+    threads as there are, `max_at_once` calls run at a time; each waits for its turn (`calls_per_minute`). `timeout`:
+    seconds of one call. `max_bytes`: of one body, unpacked.
+    `allows_private`: whether private networks may be reached without being among `allowed_networks`. Loopback may be in
+    local alone, whatever that says: whoever writes addresses there sits at this machine.
     Raises HttpError (not_allowed) where `base_url` is none, ValueError where a header cannot be sent.
     """
 
@@ -101,14 +105,17 @@ class Client:
         headers: Mapping[str, str],
         calls_per_minute: int,
         allowed_networks: Iterable[Network] = (),
+        allows_private: bool = True,
+        proxy: str | None = None,
         timeout: float = 30,
         max_bytes: int = 32 * 2**20,
         max_at_once: int = 4,
     ) -> None:
         self._destination = _destination(base_url)
         self._headers = _header_lines(headers)
-        self._allowed = (*PRIVATE, *(LOOPBACK if settings.IS_LOCAL else ()), *allowed_networks)
-        self._timeout, self._max_bytes = timeout, max_bytes
+        private = PRIVATE if allows_private else ()
+        self._allowed = (*private, *(LOOPBACK if settings.IS_LOCAL else ()), *allowed_networks)
+        self._timeout, self._max_bytes, self._proxy = timeout, max_bytes, proxy
         self._turns = TokenBucket(calls_per_minute, max(max_at_once, calls_per_minute * TURNS_AT_ONCE // 60))
         self._idle: queue.LifoQueue[pycurl.Curl | None] = queue.LifoQueue()
         for _ in range(max_at_once):
@@ -123,29 +130,33 @@ class Client:
         """How many were made so far."""
         return self._turns.taken
 
-    def get(self, path: str, query: Mapping[str, str | int] = {}) -> Response:
-        """`path` is below the base URL and is quoted here. Raises HttpError."""
+    def get(self, path: str | Sequence[str], query: Mapping[str, str | int] = {}) -> Response:
+        """`path` is below the base URL and is quoted here; of several parts each one whole, slashes too.
+
+        Raises HttpError.
+        """
         return self._call(path, query, None)
 
     def post_json(self, path: str, body: object) -> Response:
         """Raises HttpError."""
         return self._call(path, {}, json.dumps(body).encode())
 
-    def _call(self, path: str, query: Mapping[str, str | int], body: bytes | None) -> Response:
+    def _call(self, path: str | Sequence[str], query: Mapping[str, str | int], body: bytes | None) -> Response:
         url = self._url(path, query)
         curl = self._idle.get()
         try:
             self._turns.wait()
-            resolved = self._resolve()
+            resolved = None if self._proxy and HOST_NAME.match(self._destination.host) else self._resolve()
             curl = curl or pycurl.Curl()
             return _Transfer(curl, self._max_bytes).perform(self._options(url, resolved, body))
         finally:
             self._idle.put(curl)
 
-    def _url(self, path: str, query: Mapping[str, str | int]) -> str:
-        if any(part in (".", "..") for part in path.split("/")):
+    def _url(self, path: str | Sequence[str], query: Mapping[str, str | int]) -> str:
+        parts = path.lstrip("/").split("/") if isinstance(path, str) else path
+        if any(part in (".", "..") for part in parts):
             raise HttpError("not_allowed")
-        url = f"{self._destination.url.rstrip('/')}/{quote(path.lstrip('/'), safe='/.')}"
+        url = f"{self._destination.url.rstrip('/')}/{'/'.join(quote(part, safe='') for part in parts)}"
         return f"{url}?{urlencode(query)}" if query else url
 
     def _resolve(self) -> ResolvedDestination:
@@ -155,13 +166,13 @@ class Client:
             self._resolved = known = resolve_platform(self._destination, self._allowed), time.monotonic()
         return known[0]
 
-    def _options(self, url: str, resolved: ResolvedDestination, body: bytes | None) -> dict[int, Any]:
+    def _options(self, url: str, resolved: ResolvedDestination | None, body: bytes | None) -> dict[int, Any]:
         web = pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS
         options: dict[int, Any] = {
             pycurl.URL: url,
-            pycurl.RESOLVE: [resolved.curl_resolve],
-            pycurl.PROXY: "",
-            pycurl.NOPROXY: "*",
+            pycurl.RESOLVE: [resolved.curl_resolve] if resolved else [],
+            pycurl.PROXY: self._proxy or "",
+            pycurl.NOPROXY: "" if self._proxy else "*",
             pycurl.PROTOCOLS: web,
             pycurl.FOLLOWLOCATION: 0,
             pycurl.NOSIGNAL: 1,

@@ -51,6 +51,8 @@ HOST_NAME = re.compile(
 )
 # What a path may be made of: RFC 3986 §3.3. No query, no fragment, no backslash, no quotes.
 URL_PATH = re.compile(r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]*)*\Z")
+# Names that lead out of the path they are in: some clients and servers resolve them, others do not.
+DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
 MAX_URL = 2048
 DEFAULT_PORTS = {"https": 443, "http": 80}
 
@@ -95,6 +97,8 @@ def _destination(url: str, schemes: tuple[str, ...]) -> Destination:
         raise NotAllowed("The URL cannot be parsed.") from None
     if parts.scheme not in schemes or "@" in parts.netloc or "?" in url or "#" in url or not URL_PATH.match(parts.path):
         raise NotAllowed(f"The URL is not plain {' or '.join(schemes)}.")
+    if DOTS.search(parts.path):
+        raise NotAllowed("The URL's path has a . or .. in it.")
     if not HOST_NAME.match(host) and not _is_literal(host):
         raise NotAllowed("The URL's host is neither a name nor an address.")
     default = DEFAULT_PORTS[parts.scheme]

@@ -12,8 +12,8 @@ from django.core.management.base import CommandError
 
 from apps.orgs.management.named import address
 from apps.orgs.models import Membership, Organization, Platform, User
-from apps.platforms.connecting import Kind, NotConnected, clean_address, clean_key
-from apps.platforms.management.connect import read_key
+from apps.platforms.connecting import MAX_KEY, Kind, NotConnected, clean_address, clean_key
+from apps.web.management.secret_file import secret_in
 
 SYSTEMS: tuple[Kind, ...] = get_args(Kind)
 
@@ -44,7 +44,7 @@ def from_flags(values: dict[str, Any]) -> Plan:
         name=values["name"] and name(values["name"]),
         kind=kind,
         url=_clean(clean_address, values[kind]) if kind else "",
-        key=_clean(clean_key, read_key(values["key_file"])) if kind else "",
+        key=_clean(clean_key, secret_in(values["key_file"], MAX_KEY)) if kind else "",
         manifest=values["manifest"] and readable(values["manifest"]),
     )
 

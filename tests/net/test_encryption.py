@@ -7,9 +7,13 @@ from django.core.management import CommandError, call_command
 from django.utils.crypto import salted_hmac
 from pytest_django.fixtures import Settings
 
+from apps.installation.keys import unreadable_credentials
 from apps.net.encryption import DecryptionError, decrypt, decrypt_credential, encrypt, encrypt_credential, macs
+from apps.orgs.models import SourceConnection
 from apps.platforms.models import PlatformConnection
+from apps.sources.models import SourceCredentials
 from config.checks import database_rules
+from tests.factories import START
 from tests.platforms.snapshots import manifest_platform
 
 OLD, NEW = Fernet.generate_key().decode(), Fernet.generate_key().decode()
@@ -21,6 +25,15 @@ def store(name: str = "default") -> PlatformConnection:
     return PlatformConnection.objects.create(
         platform=platform, base_url="https://d.example.com", encrypted_key=encrypt_credential(CANARY)
     )
+
+
+def store_source() -> SourceCredentials:
+    organization = manifest_platform(name="source").organization
+    connection = SourceConnection.objects.create(organization=organization, type="github", name="x")
+    return SourceCredentials.objects.create(
+        connection=connection, kind="access_token", base_url="https://github.com", checked_at=START,
+        encrypted_secret=encrypt_credential(CANARY),
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -86,12 +99,15 @@ def test_rotating_encrypts_everything_with_the_newest_key(
 ) -> None:
     settings.ENCRYPTION_KEYS = [OLD]
     stored = [store("a"), store("b")]
+    source = store_source()
     settings.ENCRYPTION_KEYS = [NEW, OLD]
     call_command("rotate_keys")
-    assert "2 credentials encrypted with the newest key.\n" in capsys.readouterr().out
+    assert "3 credentials encrypted with the newest key.\n" in capsys.readouterr().out
     for connection in stored:
         connection.refresh_from_db()
         assert Fernet(NEW).decrypt(connection.encrypted_key.encode()).decode() == CANARY
+    source.refresh_from_db()
+    assert Fernet(NEW).decrypt(source.encrypted_secret.encode()).decode() == CANARY
 
 
 @pytest.mark.django_db
@@ -112,9 +128,11 @@ def test_a_stored_credential_needs_keys_but_in_local(settings: Settings) -> None
     def sentences() -> list[str]:
         return [problem.msg for problem in database_rules(databases=["default"]) if problem.id == "porthole.E023"]
 
-    store()
+    store_source()
     assert sentences() == []
+    assert unreadable_credentials() == 0
     settings.IS_LOCAL = False
+    assert unreadable_credentials() == 1
     assert len(sentences()) == 1
     settings.ENCRYPTION_KEYS = [NEW]
     assert sentences() == []

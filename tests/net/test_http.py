@@ -143,6 +143,12 @@ def test_it_posts_json(server):
     assert (method, headers["Content-Type"], body) == ("POST", "application/json", b'{"a": [1]}')
 
 
+def test_parts_of_a_path_are_quoted_whole(server):
+    told = client(f"{server.url}/json/").get(["projects", "a b/c.d"])
+    assert told.json() == {"path": "/json/projects/a%20b%2Fc.d"}
+    assert reason_of(client(server.url), ["projects", ".."]) == "not_allowed"
+
+
 @pytest.mark.parametrize("path", ["/../x", "a/../../x", "a/./b", ".."])
 def test_a_path_does_not_leave_its_base_address(server, path):
     assert reason_of(client(server.url), path) == "not_allowed"
@@ -304,6 +310,21 @@ def test_private_networks_may_be_reached(monkeypatch, address):
     resolving(monkeypatch, address)
     one = client("http://dokploy.example")
     assert one._resolve().addresses == (address,)
+
+
+@pytest.mark.parametrize("address", ["10.1.2.3", "172.16.0.1", "192.168.1.1", "fd12::1"])
+def test_private_networks_may_need_to_be_opened(monkeypatch, address):
+    resolving(monkeypatch, address)
+    assert reason_of(client("http://git.example", allows_private=False)) == "not_allowed"
+    one = client("http://git.example", allows_private=False, allowed_networks=[ip_network(address)])
+    assert one._resolve().addresses == (address,)
+
+
+def test_without_private_networks_loopback_is_for_local_installations_too(monkeypatch):
+    resolving(monkeypatch, "127.0.0.1")
+    assert reason_of(client("http://git.example:1", allows_private=False)) == "refused"
+    with override_settings(IS_LOCAL=False):
+        assert reason_of(client("http://git.example:1", allows_private=False)) == "not_allowed"
 
 
 def test_a_name_is_resolved_once_and_its_address_is_the_one_that_is_used(server, monkeypatch):

@@ -16,7 +16,7 @@ from apps.platforms.snapshot.apply import apply
 from apps.platforms.snapshot.check import SnapshotError
 from tests.platforms.snapshots import manifest_platform, rich
 
-OURS = ("orgs", "oauthmcp", "tools", "platforms", "jobs")
+OURS = ("orgs", "oauthmcp", "tools", "platforms", "sources", "jobs")
 # What cannot hold text. Any other kind of column, known to us or not, must be on the list below.
 NO_TEXT = (
     models.BooleanField,
@@ -51,6 +51,14 @@ ALLOWED = {
     "platforms.PlatformConnection.last_error": "a sentence of ours, in which nothing is that was received",
     "platforms.PlatformConnection.last_counts": "numbers by kind of row",
     "platforms.PlatformConnection.deletions_to_confirm": "numbers, and names of applications",
+    "sources.SourceCredentials.kind": WORD,
+    "sources.SourceCredentials.base_url": WHERE,
+    "sources.SourceCredentials.username": "whose token it is, as the operator typed it",
+    "sources.SourceCredentials.app_id": THEIR_ID,
+    "sources.SourceCredentials.installation_id": THEIR_ID,
+    "sources.SourceCredentials.encrypted_secret": "what Porthole itself reads repositories with, encrypted",
+    "sources.SourceCredentials.last_error": "a sentence of ours, in which nothing is that was received",
+    "orgs.SourceConnection.own_credentials": WORD,
     "jobs.Schedule.name": WORD,
     "jobs.Schedule.task": "where a function of ours is",
     "jobs.Schedule.arguments": "ids",

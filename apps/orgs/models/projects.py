@@ -25,7 +25,10 @@ class Status(models.TextChoices):
 
 
 class SourceConnection(Named, Keyed):
-    """An account at a git host that applications are built from. Credentials are never in this row."""
+    """An account at a git host that applications are built from. Credentials are never in this row.
+
+    `credentials` is what the platform has, which Porthole never gets; `own_credentials` what an operator gave Porthole.
+    """
 
     class Type(models.TextChoices):
         GITHUB = "github"
@@ -39,6 +42,11 @@ class SourceConnection(Named, Keyed):
         WORKING = "working"
         MISSING = "missing"
 
+    class OwnCredentials(models.TextChoices):
+        NONE = "none"
+        WORKING = "working"
+        REFUSED = "refused"
+
     id = id_field("con")
     type = models.CharField(max_length=9, choices=Type)
     name = ProseField(max_length=100)
@@ -46,6 +54,10 @@ class SourceConnection(Named, Keyed):
     account_login = IdentifierField(max_length=100, null=True, blank=True)
     base_url = WebAddressField(max_length=500, null=True, blank=True, help_text="Where a self-hosted git host answers.")
     credentials = models.CharField(max_length=10, choices=Credentials, default=Credentials.NOT_NEEDED)
+    own_credentials = models.CharField(
+        max_length=7, choices=OwnCredentials, default=OwnCredentials.NONE, editable=False,
+        help_text="Whether Porthole has credentials of its own for it, and the host takes them.",
+    )  # fmt: skip
 
     class Meta:
         constraints = [keyed_constraint("connection_key")]

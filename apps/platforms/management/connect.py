@@ -1,7 +1,5 @@
 """What connect_dokploy and connect_coolify have in common."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -14,6 +12,7 @@ from apps.platforms.snapshot.hiding import TooManyDeletions
 from apps.platforms.sync.run import Outcome, sentence_of, sync_platform
 from apps.platforms.tasks import put_off, schedule_sync
 from apps.web.management.database_command import DatabaseCommand
+from apps.web.management.secret_file import secret_in
 
 LEFT = "The key is stored, and workers sync with it; manage.py disconnect_platform deletes it."
 FIRST_SYNC = 3600.0  # seconds for which workers leave it to this command
@@ -35,8 +34,8 @@ class ConnectCommand(DatabaseCommand):
 
     def handle(self, *, org: str, url: str, key_file: str, name: str, **options: Any) -> None:
         self.connect(Wanted(
-            organization=organization_named(org), kind=self.kind, base_url=url, key=read_key(key_file), name=name,
-            reads_previews=bool(options.get("previews")),
+            organization=organization_named(org), kind=self.kind, base_url=url, name=name,
+            key=secret_in(key_file, MAX_KEY), reads_previews=bool(options.get("previews")),
         ), options["verbosity"])  # fmt: skip
 
     def connect(self, wanted: Wanted, verbosity: int) -> None:
@@ -82,14 +81,3 @@ def lines_of(outcome: Outcome) -> list[str]:
         kinds = ", ".join(f"{count} {name}" for name, count in sorted(outcome.left_out.items()))
         lines.append(f"Left out, because they cannot be kept: {kinds}.")
     return [*lines, f"From now on a worker (manage.py worker) syncs it every {outcome.period} seconds."]
-
-
-def read_key(file: str) -> str:
-    """The key in a file, or on standard input for `-`. Raises CommandError; what was read is in no message."""
-    try:
-        if file == "-":
-            return sys.stdin.read(MAX_KEY + 2)
-        with Path(file).open(encoding="utf-8") as opened:
-            return opened.read(MAX_KEY + 2)
-    except (OSError, UnicodeDecodeError):
-        raise CommandError(f"{file} cannot be read as text.") from None

@@ -7,7 +7,9 @@ from django.db import transaction
 
 from apps.accounts import second_factors, sessions
 from apps.net.encryption import DecryptionError, rotate_credential
+from apps.orgs.models import Platform, SourceConnection
 from apps.platforms.models import PlatformConnection
+from apps.sources.models import SourceCredentials
 from apps.web.management.database_command import DatabaseCommand
 
 
@@ -31,20 +33,24 @@ class Command(DatabaseCommand):
 
 def _rotate_credentials() -> int:
     with transaction.atomic():
-        connections = list(PlatformConnection.objects.select_for_update().select_related("platform"))
-        for connection in connections:
-            connection.encrypted_key = _rotated(connection)
-        PlatformConnection.objects.bulk_update(connections, ["encrypted_key"], batch_size=500)
-    return len(connections)
+        keys = list(PlatformConnection.objects.select_for_update().select_related("platform"))
+        for row in keys:
+            row.encrypted_key = _rotated(row.encrypted_key, row.platform)
+        PlatformConnection.objects.bulk_update(keys, ["encrypted_key"], batch_size=500)
+        secrets = list(SourceCredentials.objects.select_for_update().select_related("connection"))
+        for source in secrets:
+            source.encrypted_secret = _rotated(source.encrypted_secret, source.connection)
+        SourceCredentials.objects.bulk_update(secrets, ["encrypted_secret"], batch_size=500)
+    return len(keys) + len(secrets)
 
 
-def _rotated(connection: PlatformConnection) -> str:
+def _rotated(encrypted: str, of: Platform | SourceConnection) -> str:
     try:
-        return rotate_credential(connection.encrypted_key)
+        return rotate_credential(encrypted)
     except DecryptionError:
         raise CommandError(
-            f"Nothing was changed: none of ENCRYPTION_KEYS fits the key of {connection.platform}, organization "
-            f"{connection.platform.organization_id}. Add the one that it was stored with, or connect it anew."
+            f"Nothing was changed: none of ENCRYPTION_KEYS fits the key of {of}, organization {of.organization_id}. "
+            "Add the one that it was stored with, or connect it anew."
         ) from None
 
 

@@ -1,0 +1,1 @@
+"""What git hosts tell an operator's credentials, against fakes of each."""
