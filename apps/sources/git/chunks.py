@@ -94,8 +94,14 @@ def _fitting(window: bytes) -> int:
     return bisect_right(range(len(window) + 1), MAX_ESCAPED, key=lambda end: escaped_length(window[:end])) - 1
 
 
+def is_binary(data: bytes) -> bool:
+    """As git has it: whatever encoding the rest is in, text has no NUL."""
+    return b"\0" in data
+
+
 def is_text(data: bytes) -> bool:
-    if b"\0" in data:
+    """Whether it can be answered as text: in UTF-8."""
+    if is_binary(data):
         return False
     try:
         data.decode("utf-8")

@@ -1,13 +1,18 @@
-"""Private keys in texts."""
+"""Private keys in texts, and masks."""
 
 import time
 
 import pytest
 
-from apps.sources.git.redaction import masked
+from apps.sources.git.redaction import masked, private_keys_in, united
 
 INSIDE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
 KINDS = ["", "RSA ", "EC ", "DSA ", "ENCRYPTED ", "OPENSSH ", "SSH2 ENCRYPTED ", "ANY "]
+
+
+def redacted(text: bytes) -> tuple[bytes, int]:
+    spans = tuple(private_keys_in(text))
+    return masked(text, spans), len(spans)
 
 
 def block(kind: str = "RSA ", line: str = "\n", after: str = "") -> str:
@@ -31,7 +36,7 @@ def block(kind: str = "RSA ", line: str = "\n", after: str = "") -> str:
 )
 def test_a_key_is_masked_and_lengths_and_lines_hold(text):
     file = f"before: é\nkey: |\n  {text}\nafter: ü\n".encode()
-    shown, count = masked(file)
+    shown, count = redacted(file)
     assert count == 1
     assert INSIDE.encode() not in shown
     assert b"Proc-Type" not in shown
@@ -45,11 +50,11 @@ def test_a_key_is_masked_and_lengths_and_lines_hold(text):
     "text", ["-----BEGIN CERTIFICATE-----\nMIIB\n", "-----BEGIN PUBLIC KEY-----\nMIIB\n", "a PRIVATE KEY", ""]
 )
 def test_what_is_no_private_key_stays(text):
-    assert masked(text.encode()) == (text.encode(), 0)
+    assert redacted(text.encode()) == (text.encode(), 0)
 
 
 def test_every_block_is_counted():
-    assert masked(f"{block()}\n{block('EC ')}\n".encode())[1] == 2
+    assert redacted(f"{block()}\n{block('EC ')}\n".encode())[1] == 2
 
 
 @pytest.mark.parametrize(
@@ -58,5 +63,13 @@ def test_every_block_is_counted():
 def test_a_mebibyte_takes_no_time(piece):
     text = (piece * (1024 * 1024 // len(piece))).encode()
     started = time.process_time()
-    masked(text)
+    redacted(text)
     assert time.process_time() - started < 0.3  # about 0.01 s
+
+
+def test_spans_that_overlap_are_one():
+    assert united([(4, 6), (0, 2), (1, 3), (0, 1), (6, 7), (8, 20), (9, 10)]) == ((0, 3), (4, 6), (6, 7), (8, 20))
+
+
+def test_a_mask_has_as_many_bytes_and_lines():
+    assert masked("aé\r\n\tb".encode(), ((1, 6),)) == b"aXX\r\nXb"
