@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from apps.orgs.app_health import Health, health_of
-from apps.orgs.models import SourceConnection
 from apps.orgs.repositories import clone_url
 from apps.orgs.rows import Row
 from apps.orgs.versions import Reading
@@ -23,7 +22,7 @@ class AppScope:
 
     COLUMNS = (
         "id", "name", "status", "source_type", "repository", "branch",
-        "connection_id", "connection__type", "connection__base_url", "connection__credentials",
+        "connection_id", "connection__base_url",
     )  # fmt: skip
 
     def __init__(self, organization_id: str, row: Row, reading: Reading) -> None:
@@ -39,8 +38,8 @@ class AppScope:
         return health
 
     def repository(self) -> AppRepository | None:
-        """Where its source lies; None where it has no repository (an image, an upload) or none that can be read."""
+        """Where its source lies; None where it has no repository (an image, an upload) or none with such an address."""
         url = clone_url(self.row["source_type"], self.row["repository"], self.row["connection__base_url"])
-        if url is None or self.row["connection__credentials"] == SourceConnection.Credentials.MISSING:
+        if url is None:
             return None
         return AppRepository(url, self.row["branch"], f"{self.organization_id}:{self.row['connection_id'] or ''}")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.orgs import app_list, lists, named_lists
@@ -135,7 +136,10 @@ class OrgScope:
         """Source connections that can be used: with working credentials, or needing none. By name."""
         rows = (
             SourceConnection.objects.filter(organization_id=self.organization_id)
-            .exclude(credentials=SourceConnection.Credentials.MISSING)
+            .filter(
+                Q(credentials=SourceConnection.Credentials.NOT_NEEDED)
+                | Q(own_credentials=SourceConnection.OwnCredentials.WORKING)
+            )
             .order_by("sort_key", "id")
             .values("id", "external_id", "type", "name", "account_login")
         )

@@ -4,7 +4,7 @@ from django.conf import settings
 from django_tasks import task
 
 from apps.sources.docs import corpus
-from apps.sources.git import refreshing
+from apps.sources.git import disk, refreshing
 
 
 class IndexNotBuilt(Exception):
@@ -25,3 +25,6 @@ def refresh_docs() -> None:
 @task
 def refresh_mirrors() -> None:
     refreshing.refresh_mirrors(settings.DATA_DIR)
+    mirrors = settings.DATA_DIR / "mirrors"
+    disk.remove_leftovers(mirrors)
+    disk.keep_within(mirrors, settings.MIRRORS_GIB * 2**30)

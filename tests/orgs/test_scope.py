@@ -185,16 +185,14 @@ def test_where_an_applications_source_lies(
     assert clone_url(source_type, repository, base_url) == url
 
 
-@pytest.mark.parametrize(("credentials", "is_read"), [("not_needed", True), ("working", True), ("missing", False)])
-def test_a_repository_is_read_where_its_connection_can_be_used(
-    scope: OrgScope, acme: Fill, credentials: str, is_read: bool
-) -> None:
+@pytest.mark.parametrize("credentials", ["not_needed", "working", "missing"])
+def test_a_repository_may_be_public_whatever_its_connection_has(scope: OrgScope, acme: Fill, credentials: str) -> None:
     acme.connection.credentials = credentials
     acme.connection.save()
     acme.app.source_type, acme.app.repository, acme.app.branch = "github", "acme/shop", "live"
     acme.app.save()
     found = AppRepository("https://github.com/acme/shop.git", "live", f"{acme.organization.id}:{acme.connection.id}")
-    assert scope.app(acme.app.id).repository() == (found if is_read else None)
+    assert scope.app(acme.app.id).repository() == found
 
 
 def test_two_organizations_never_share_a_stored_copy(acme: Fill, rival: Fill) -> None:

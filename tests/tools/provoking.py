@@ -1,5 +1,6 @@
 """Both doors as one caller meets them, and ways to provoke an error there."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
 from io import BytesIO
@@ -8,7 +9,8 @@ from typing import Any
 from apps.oauthmcp import bearer
 from apps.orgs.callers import SCOPES
 from apps.sources.docs import corpus
-from apps.sources.git import repository
+from apps.sources.git import repository, scans
+from apps.sources.git.fetch import AccessDenied
 from apps.sources.git.generations import ResolvedRef
 from apps.sources.git.mirrors import Mirror
 from apps.sources.git.objects import open_at
@@ -118,6 +120,17 @@ def at_plain_http(w: World) -> Any:
         return get()(w)
 
 
+def at_private_repository(w: World) -> Any:
+    w.app = make_app(w.acme.project, "private", source_type="gitea", repository="a/b", connection=w.acme.connection).id
+    with w.patch.context() as patch:
+        patch.setattr("apps.sources.git.upstream.source_of", refused)
+        return get()(w)
+
+
+def refused(*_: Any) -> Any:
+    raise AccessDenied("git ended with 128")
+
+
 def without_checkout(w: World) -> Any:
     w.settings.BASE_DIR = w.checkout.folder / "src"
     return get()(w)
@@ -140,7 +153,7 @@ def without_a_commit(w: World) -> Any:
 def of_a_branch_that_is_gone(w: World) -> Any:
     """Of a mirror, whose repository has HEAD and no branch of this name."""
 
-    def latest(_: Any, ref: str) -> ResolvedRef:
+    def latest(_: Any, ref: str, known: Any) -> ResolvedRef:
         if ref != "HEAD":
             raise ref_not_found()
         return ResolvedRef(w.checkout.folder, w.commit, 0.0, is_stale=False)
@@ -168,6 +181,13 @@ def in_a_clone(path: str) -> Callable[..., Any]:
 def wide(w: World) -> Any:
     w.patch.setattr(repository, "MAX_TREE_BYTES", 800)
     return w.call("list_files", path="wide")
+
+
+def too_slow(w: World) -> Any:
+    with w.patch.context() as patch:
+        patch.setattr(scans, "_kept", OrderedDict())
+        patch.setattr(scans, "search", lambda _: None)
+        return w.call("get_file", path="README.md")
 
 
 def a_cursor(w: World) -> str:

@@ -1,6 +1,7 @@
 """What columns are called in front of operators, where their own name does not say enough."""
 
 LABELS = {
+    "credentials": "Platform's credentials",
     "accepted_at": "Accepted",
     "account_login": "Git host account",
     "app": "Application",
@@ -48,7 +49,7 @@ LABELS = {
 HELP_TEXTS = {
     "app_limit": "Empty: no limit.",
     "checked_at": "Empty: as old as the platform's last successful sync.",
-    "credentials": "Whether they are valid at the git host. The credentials themselves are not stored here.",
+    "credentials": "What the platform has for the git host. Porthole never gets it.",
     "domain_limit": "Empty: no limit.",
     "names_skipped": "Variables of the platform whose names are not valid, so they are not stored.",
     "period": "Empty: not checked again, so never stale.",

@@ -67,8 +67,10 @@ def connect_view(admin: Any, request: HttpRequest) -> HttpResponse:
         admin.log_change(request, platform, f"Connected to {form.identity.organization_name}.")
         _tell(request, form)
         return HttpResponseRedirect(reverse("admin:orgs_platform_change", args=[platform.pk]))
-    context = admin.admin_site.each_context(request) | {"form": form, "opts": admin.opts, "title": "Connect a platform"}
-    return TemplateResponse(request, "admin/orgs/platform/connect.html", context)
+    context = admin.admin_site.each_context(request) | {
+        "form": form, "opts": admin.opts, "title": "Connect a platform", "button": "Check the key and connect",
+    }  # fmt: skip
+    return TemplateResponse(request, "admin/orgs/connect.html", context)
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.db.models import Min, Q
 from django.utils import timezone
 
 from apps.orgs.counts import keep_counts
-from apps.orgs.models import App, Organization, Platform, Project
+from apps.orgs.models import App, Organization, Platform, Project, SourceConnection
 from apps.orgs.models.judged import judging_once
 from apps.orgs.overview import synced_until
 from apps.orgs.versions import raise_checks_version, raise_data_version, raising_oneself
@@ -203,12 +203,14 @@ def _ids_of_others(kind: Kind, platform: Platform, builder: Builder, identities:
     """The platform's own rows of a kind that are not among `identities`, and are known to be gone.
 
     Not what was not read, nor what belongs to a hidden application: it may come back. Nor applications themselves,
-    which are hidden, never deleted.
+    which are hidden, never deleted; nor connections that an operator gave credentials for.
     """
     if kind.model is App or (kind.collection, None) in builder.unread:
         return []
     rows: models.QuerySet[Any] = kind.model._default_manager.filter(platform=platform)
     rows = rows.filter(**{f"{kind.owner}platform": platform})
+    if kind.model is SourceConnection:
+        rows = rows.filter(own_credentials=SourceConnection.OwnCredentials.NONE)
     if not kind.app:
         return [pk for identity, pk in rows.values_list(kind.identity, "pk").iterator() if identity not in identities]
     kept = _kept_apps(kind, platform, builder)

@@ -1,15 +1,18 @@
 """One run of `git fetch`: the command, what it may touch, and how it ends."""
 
 import os
+import re
 import selectors
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
 
 BLOB_LIMIT = 1024 * 1024
 MAX_PACK_BYTES = 256 * 1024 * 1024
@@ -18,6 +21,8 @@ TAIL_BYTES = 8192
 MAX_ADDRESS_SPACE = 384 * 1024 * 1024
 MAX_CPU_SECONDS = 60
 SILENCE_LIMIT = 15.0  # seconds until the first byte of what was asked for
+# As a proxy: TCP connects to no such address (RFC 1122 §4.2.3.10), so nothing leaves this machine.
+NOWHERE = "http://255.255.255.255:9"
 
 
 class FetchFailed(Exception):
@@ -28,6 +33,18 @@ class RefMissing(FetchFailed):
     """The repository answered, and has no such ref."""
 
 
+class AccessDenied(FetchFailed):
+    """The host wants credentials, or other ones. `is_certain` says that it does not know those that it was sent."""
+
+    def __init__(self, why: str, *, is_certain: bool = False) -> None:
+        super().__init__(why)
+        self.is_certain = is_certain
+
+
+class Moved(FetchFailed):
+    """The host says that the repository is somewhere else now."""
+
+
 class Silent(FetchFailed):
     """The time ran out before anything came."""
 
@@ -36,22 +53,41 @@ class GitMissing(FetchFailed):
     """There is no git on PATH."""
 
 
+# How git begins a line that tells which failure it is.
+SAID: tuple[tuple[Callable[[str], FetchFailed], str], ...] = (
+    (RefMissing, r"fatal: couldn't find remote ref "),
+    (RefMissing, r"fatal: remote error: upload-pack: not our ref "),
+    (RefMissing, r"error: Server does not allow request for unadvertised object "),
+    (RefMissing, r"fatal: bad revision '[0-9a-f]{40}'"),  # of a large blob, which the filter leaves away
+    (partial(AccessDenied, is_certain=True), r"fatal: Authentication failed for "),
+    (partial(AccessDenied, is_certain=True), r"fatal: could not read Username for .*: terminal prompts disabled"),
+    (partial(AccessDenied, is_certain=True), r"fatal: could not read Password for .*: terminal prompts disabled"),
+    (AccessDenied, r"fatal: unable to access '[^']*': The requested URL returned error: 403"),
+    (AccessDenied, r"fatal: repository '[^']*' not found"),  # 404: so hosts hide what is private
+    (Moved, r"fatal: unable to access '[^']*': The requested URL returned error: 30[1278]"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Remote:
     """Where to fetch from. `resolve` are the addresses that were checked, as curl wants them.
 
-    Whatever clients or rows name becomes a Remote in mirrors.remote_of, which only knows https.
+    `authorization` is the value of that header, and `ca_file` has the certificates that are believed (PEM).
+    Whatever clients or rows name becomes a Remote in remotes.remote_of, which only knows https.
     """
 
     url: str
     resolve: str | None
     protocol: str = "https"
+    authorization: str | None = field(default=None, repr=False)
+    ca_file: str | None = None
+    proxy: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     argv: tuple[str, ...]
-    env: Mapping[str, str]
+    env: Mapping[str, str] = field(repr=False)
 
 
 def fetch_command(remote: Remote, name: str, local_ref: str, *, path: str) -> Command:
@@ -64,6 +100,15 @@ def fetch_command(remote: Remote, name: str, local_ref: str, *, path: str) -> Co
         "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance",
         "--end-of-options", remote.url, f"+{name}:{local_ref}",
     )  # fmt: skip
+    return _limited(git, remote, path)
+
+
+def ls_remote_command(remote: Remote, *, path: str) -> Command:
+    """`git ls-remote` of HEAD: whether the repository can be read."""
+    return _limited(("git", "ls-remote", "--quiet", "--end-of-options", remote.url, "HEAD"), remote, path)
+
+
+def _limited(git: tuple[str, ...], remote: Remote, path: str) -> Command:
     # A shell only for `ulimit`, which caps every file that git writes (POSIX counts it in 512 bytes), its memory (in
     # KiB) and its time: what it fetches may be small and yet grow without end when it is unpacked.
     # (preexec_fn is not safe in a process with threads, and prlimit(1) is not on every system.)
@@ -72,11 +117,11 @@ def fetch_command(remote: Remote, name: str, local_ref: str, *, path: str) -> Co
     return Command(("sh", "-c", f'{limits} && exec "$@"', "sh", *git), _environment(remote, path))
 
 
-def run(command: Command, folder: Path, *, seconds: float) -> None:
+def run(command: Command, folder: Path, *, seconds: float, lock: int | None = None) -> None:
     """Run a fetch in the bare repository at `folder`. Raises RefMissing, Silent, GitMissing, FetchFailed.
 
     After `seconds`, or SILENCE_LIMIT if nothing has come by then, it is killed with everything it started.
-    Half-written files are left to `remove_leftovers`.
+    Half-written files are left to `remove_leftovers`. `lock` is an open file that git holds as long as it runs.
     """
     if shutil.which("git", path=command.env["PATH"]) is None:
         raise GitMissing("There is no git on PATH.")
@@ -94,6 +139,7 @@ def run(command: Command, folder: Path, *, seconds: float) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        pass_fds=() if lock is None else (lock,),
     )
     try:
         assert process.stderr is not None  # noqa: S101  (for the type checker)
@@ -128,6 +174,8 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
         f"protocol.{remote.protocol}.allow": "always",
         # Also what keeps a server from sending us elsewhere for objects ("alternates").
         "http.followRedirects": "false",
+        # And this from fetching packs elsewhere ("packfile-uris", which git also follows where it did not offer to).
+        "http.proxy": NOWHERE,
         "http.lowSpeedLimit": "1000",
         "http.lowSpeedTime": "30",
         "credential.helper": "",
@@ -147,8 +195,7 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
         "gc.auto": "0",
         "maintenance.auto": "false",
     }
-    if remote.resolve:
-        settings["http.curloptResolve"] = remote.resolve
+    settings |= _of_remote(remote)
     # In the environment and not in argv, because every user of the machine can read argv.
     env = {"GIT_CONFIG_COUNT": str(len(settings))}
     for index, (key, value) in enumerate(settings.items()):
@@ -164,6 +211,18 @@ def _environment(remote: Remote, path: str) -> dict[str, str]:
         "MALLOC_ARENA_MAX": "1",
         "GIT_DIR": ".",
     }
+
+
+def _of_remote(remote: Remote) -> dict[str, str]:
+    """What git is told of one remote. Only its own host and port is connected to, and sent credentials."""
+    parts = urlsplit(remote.url)
+    place = f"http.{parts.scheme}://{parts.netloc}/"
+    found = {
+        "http.curloptResolve": remote.resolve,
+        "http.sslCAInfo": remote.ca_file,
+        f"{place}.extraHeader": remote.authorization and f"Authorization: {remote.authorization}",
+    }
+    return {key: value for key, value in found.items() if value} | {f"{place}.proxy": remote.proxy or ""}
 
 
 def _tail(stream: IO[bytes], time_left: Callable[[], float]) -> str:
@@ -192,10 +251,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _failure(stderr: str, status: int) -> FetchFailed:
     # What the other side says comes as "remote: …" lines, so only git itself can start a line like this.
-    missing = ("fatal: couldn't find remote ref ", "fatal: remote error: upload-pack: not our ref ")
-    refused = "error: Server does not allow request for unadvertised object "
     lines = [line for line in stderr.splitlines() if not line.startswith("remote:")]
     summary = f"git ended with {status}: {' | '.join(lines)[-300:]}"
-    if any(line.startswith((*missing, refused)) for line in lines):
-        return RefMissing(summary)
+    for failure, begin in SAID:
+        if any(re.match(begin, line) for line in lines):
+            return failure(summary)
     return FetchFailed(summary)

@@ -1,6 +1,9 @@
 """The generations of a mirror: which one is read now, which refs it has, whether their commits are there."""
 
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -29,7 +32,8 @@ def current_in(folder: Path) -> Path | None:
         name = (folder / "current").readlink().name
     except OSError:
         return None
-    return folder / name if name.startswith("g-") and (folder / name / "objects").is_dir() else None
+    generation = folder / name
+    return generation if name.startswith("g-") and os.path.isdir(f"{generation}/objects") else None
 
 
 def activate(new: Path) -> None:
@@ -68,6 +72,25 @@ def mark_failed(generation: Path, stamp: Stamp) -> None:
         write_stamp(generation, Stamp(**asdict(stamp) | {"tried_at": stamps.now(), "failed": True}))
     except OSError as error:
         raise FetchFailed(f"A stamp could not be written: {error.strerror}") from None
+
+
+@contextmanager
+def discarding_what_fails(generation: Path, name: str) -> Iterator[None]:
+    """Where fetching the ref `name` comes to nothing, what it brought is removed: it may be large, and nobody reads it.
+
+    For whoever holds the mirror's lock.
+    """
+    packs = generation / "objects" / "pack"
+    before = set(packs.iterdir())
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError, FetchFailed):
+            for new in set(packs.iterdir()) - before:
+                new.unlink(missing_ok=True)
+            if commit_in(generation, name) is None:
+                (generation / name).unlink(missing_ok=True)
+        raise
 
 
 def commit_in(generation: Path, name: str) -> str | None:

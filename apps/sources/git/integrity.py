@@ -6,7 +6,6 @@ before anything is opened; checksums only where something could not be read.
 
 import json
 import os
-import threading
 from hashlib import sha1
 from pathlib import Path
 
@@ -27,7 +26,7 @@ class Damaged(Exception):
 def record(generation: Path) -> None:
     """Write down which packs there are and how large they are. For whoever holds the mirror's lock, after a fetch."""
     sizes = {path.name: path.stat().st_size for path in generation.glob("objects/pack/pack-*.*") if _is_read(path)}
-    new = generation / f"{RECORD}.{threading.get_ident()}"
+    new = generation / f"{RECORD}.new"
     new.write_text(json.dumps(sizes))
     new.replace(generation / RECORD)
 

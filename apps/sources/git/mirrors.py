@@ -2,13 +2,12 @@
 
 mirrors/<digest of url and key>/
   lock                one fetch at a time, across processes
-  current → g-…       a bare repository; `stamps/` in it says what was fetched when
+  current → g-…       a bare repository; `stamps/` in it says what was fetched when, `scanned/` where credentials are
   asked/              what was asked for lately (recency.py)
   g-…                 the one before stays until the next one, for readers that are still in it
 """
 
 import logging
-import os
 import shutil
 import tempfile
 import time
@@ -20,51 +19,51 @@ from pathlib import Path
 import pygit2
 from django.conf import settings
 
-from apps.sources.git import integrity, recency, stamps
-from apps.sources.git.fetch import (
-    Command,
-    FetchFailed,
-    RefMissing,
-    Silent,
-    fetch_command,
-    has_begun,
-    remove_leftovers,
-    run,
-)
+from apps.sources.git import disk, integrity, recency, stamps
+from apps.sources.git.fetch import MAX_PACK_BYTES, AccessDenied, FetchFailed, RefMissing, has_begun
 from apps.sources.git.generations import (
     ResolvedRef,
     activate,
     commit_in,
     current_in,
+    discarding_what_fails,
     drop_lost,
     mark_failed,
     refs_in_use,
 )
 from apps.sources.git.objects import GitError, open_at
+from apps.sources.git.problems import no_repository
 from apps.sources.git.refs import names_of, ref_not_found
-from apps.sources.git.remotes import https_only, remote_of
+from apps.sources.git.remotes import https_only
 from apps.sources.git.single_flight import FailureCache, LockTimeout, SingleFlight, file_lock
 from apps.sources.git.stamps import Stamp, digest, read_stamp, stamp_path, write_stamp
+from apps.sources.git.upstream import FETCH_LIMIT, Upstream
 from apps.sources.git.waiting import Budget, Busy, Host, Places
-from apps.web.exceptions import Unavailable
+from apps.web.exceptions import InvalidInput, Unavailable
 
 logger = logging.getLogger(__name__)
 
 # All in seconds.
 FIRST_WAIT = 10.0  # how long a caller waits for what was never fetched
 SIGN_WAIT = 3.0  # and how long for a sign that it is coming
-FETCH_LIMIT = 60.0  # how long a fetch may take when nobody waits, or nobody waits any more
 MAX_PACKS = 50
+FIRST_AT_ONCE = 3  # first fetches of a process
+ROOM = FIRST_AT_ONCE * MAX_PACK_BYTES  # that is left for them on the disk
+
+NOT_LET_IN = (
+    "This application's repository is private or gone, and Porthole has no credentials that its host takes for it; an "
+    "operator can connect the host"
+)
+
+Known = tuple[Path, Stamp]  # the generation that it is in
 
 # Of this process.
 _waiting = Places(2, each=1)  # callers: of gunicorn's four threads (config/gunicorn.conf.py), two stay free
-_first_slots = Places(3, each=1)
+_first_slots = Places(FIRST_AT_ONCE, each=1)
 _refresh_slots = Places(4, each=2)
 _missing_refs = Budget(6, seconds=10)
 _single_flight = SingleFlight()
 _failures = FailureCache()
-# Where git runs now, and since when (monotonic).
-_git_since: dict[Path, float] = {}
 
 
 class Mirror:
@@ -77,6 +76,7 @@ class Mirror:
         self._key = key
         self._organization = key.partition(":")[0]
         self._host = Host(settings.DATA_DIR / "mirrors", destination.host)
+        self._upstream = Upstream(self.url, key, self.folder, self._host)
 
     def generation(self) -> Path | None:
         """The repository to read now. Resolved once for each answer, since another may take its place."""
@@ -84,6 +84,7 @@ class Mirror:
 
     def open(self, generation: Path) -> pygit2.Repository:
         """A generation to read from, which lacks nothing that is known to have been there. Raises Unavailable."""
+        disk.note_use(self.folder)
         try:
             integrity.check(generation)
             return open_at(generation)
@@ -95,13 +96,13 @@ class Mirror:
         """Something could not be read: fetch everything anew, behind, if that is damage and not how it was sent."""
         _single_flight.start((self.folder, ""), lambda: self._mend(generation))
 
-    def latest(self, ref: str) -> ResolvedRef:
-        """The ref's newest known commit. Raises InvalidInput (ref_not_found), Unavailable.
+    def latest(self, ref: str, known: Known | None = None) -> ResolvedRef:
+        """The ref's newest known commit. Raises InvalidInput (ref_not_found), Unavailable. `known`: if just looked up.
 
         What was never fetched is waited for, at most FIRST_WAIT, by few callers at once. What is older than FRESH_FOR
         is answered as it is and refreshed behind.
         """
-        known = self.known(ref)
+        known = known or self.known(ref)
         if known is None:
             self._await_initial_fetch(ref)
             known = self.known(ref)
@@ -118,7 +119,7 @@ class Mirror:
         with suppress(Exception):  # the flight has told it
             _single_flight.start((self.folder, ref), lambda: self._refresh(ref)).result()
 
-    def known(self, ref: str) -> tuple[Path, Stamp] | None:
+    def known(self, ref: str) -> Known | None:
         generation = self.generation()
         stamp = read_stamp(generation, ref) if generation else None
         return (generation, stamp) if generation and stamp else None
@@ -132,6 +133,8 @@ class Mirror:
                 self._wait(_single_flight.start((self.folder, ref), lambda: self._initial_fetch(ref)))
         except RefMissing:
             raise ref_not_found() from None
+        except AccessDenied:
+            raise no_repository(NOT_LET_IN) from None
         except Busy as busy:
             raise unavailable(busy.retry_after) from None
         except (FetchFailed, OSError, GitError):  # OSError: also TimeoutError, and a full disk
@@ -143,17 +146,14 @@ class Mirror:
             fetch.result(sign_wait)
         except TimeoutError:
             if not self._is_arriving():
-                if self._git_runs_for() >= sign_wait / 2:  # else it waits for its turn, which is not the host's fault
+                # Else it waits for its turn, which is not the host's fault.
+                if self._upstream.git_runs_for() >= sign_wait / 2:
                     self._host.was_silent()
                 raise
             fetch.result(FIRST_WAIT - sign_wait)
 
     def _is_arriving(self) -> bool:
         return any(map(has_begun, (*self.folder.glob("new-*"), *self.folder.glob("g-*"))))
-
-    def _git_runs_for(self) -> float:
-        since = _git_since.get(self.folder)
-        return time.monotonic() - since if since is not None else 0.0
 
     def _initial_fetch(self, ref: str) -> None:
         started = time.monotonic()
@@ -204,39 +204,14 @@ class Mirror:
     def _fetch_into(self, generation: Path, ref: str, likely_name: str | None = None) -> None:
         """Fetch a ref and stamp it. Raises RefMissing, FetchFailed."""
         local = f"refs/mirror/{digest(ref)}"
-        remote = remote_of(self.url)
         names = sorted(names_of(ref), key=lambda name: name != likely_name)
-        for name in names:
-            try:
-                self._run(fetch_command(remote, name, local, path=os.environ.get("PATH", os.defpath)), generation)
-            except RefMissing:
-                continue
-            except FetchFailed:
-                remove_leftovers(generation)
-                raise
-            integrity.record(generation)
+        with discarding_what_fails(generation, local):
+            name = self._upstream.fetch(names, local, generation)
             commit = commit_in(generation, local)
             if commit is None:
                 raise RefMissing("The ref does not lead to a commit.")
-            write_stamp(generation, Stamp(ref, name, commit, fetched_at=stamps.now(), tried_at=stamps.now()))
-            return
-        raise RefMissing("The repository has no such ref.")
-
-    def _run(self, command: Command, generation: Path) -> None:
-        """Run git, and remember how its host behaved. Raises RefMissing, FetchFailed."""
-        _git_since[self.folder] = time.monotonic()
-        try:
-            run(command, generation, seconds=FETCH_LIMIT)
-        except RefMissing:
-            self._host.was_heard()
-            raise
-        except Silent:
-            self._host.was_silent()
-            raise
-        else:
-            self._host.was_heard()
-        finally:
-            del _git_since[self.folder]
+            integrity.record(generation)
+        write_stamp(generation, Stamp(ref, name, commit, fetched_at=stamps.now(), tried_at=stamps.now()))
 
     def _mend(self, damaged: Path) -> None:
         with suppress(LockTimeout, Busy), self._lock(0):
@@ -266,6 +241,7 @@ class Mirror:
 
     def _build(self, refs: list[str], *, is_lenient: bool = False) -> None:
         """A new repository takes the place of the one before, or nothing remains of it. Lenient: a ref may be gone."""
+        disk.keep_within(settings.DATA_DIR / "mirrors", settings.MIRRORS_GIB * 2**30 - ROOM, but=self.folder)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self.folder))
         try:
             pygit2.init_repository(new, bare=True)
@@ -282,10 +258,20 @@ class Mirror:
     def _lock(self, seconds: float) -> Iterator[None]:
         """Holds the mirror's lock, and removes what a process that died while holding it left. Raises LockTimeout."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with file_lock(self.folder / "lock", seconds=seconds):
+        with file_lock(self.folder / "lock", seconds=seconds) as handle:
             for leftover in self.folder.glob("new-*"):
                 shutil.rmtree(leftover, ignore_errors=True)
-            yield
+            self._upstream.lock = handle
+            try:
+                yield
+            finally:
+                self._upstream.lock = None
+
+
+def remove_mirror(url: str, key: str) -> None:
+    """Nothing that was fetched from there stays."""
+    with suppress(InvalidInput):
+        disk.remove(Mirror(url, key).folder, seconds=FETCH_LIMIT)
 
 
 def unavailable(retry_after: int = 10) -> Unavailable:

@@ -6,7 +6,7 @@ from pygit2.enums import FileMode
 
 from apps.sources.git.refs import HEAD, ref_not_found
 from apps.sources.git.values import EntryType
-from apps.web.exceptions import InvalidInput
+from apps.web.exceptions import InvalidInput, Problem
 
 MAX_SHOWN = 600  # characters of a path: a message has at most 1,000
 NO_REPOSITORY = "list_apps tells source.repository of those that have one."
@@ -65,6 +65,13 @@ def secret_file() -> InvalidInput:
     )
 
 
+def not_searched_file() -> InvalidInput:
+    return path_problem(
+        "To search this file for credentials takes too long, so it is not answered: read it in a clone of your own.",
+        "secret_file",
+    )
+
+
 def too_large_file() -> InvalidInput:
     return path_problem(
         "The file has 1 MiB or more, which is too large to answer: read it in a clone of your own.", "too_large"
@@ -98,6 +105,9 @@ def bad_cursor() -> InvalidInput:
     )
 
 
+class NoRepository(InvalidInput):
+    """An application that has none, or none that can be read."""
+
+
 def no_repository(sentence: str) -> InvalidInput:
-    """Of an application that has none, or none that can be read."""
-    return InvalidInput.because("applicationId", f"{sentence}: {NO_REPOSITORY}", "no_repository")
+    return NoRepository(Problem("applicationId", f"{sentence}: {NO_REPOSITORY}", "no_repository"))

@@ -7,7 +7,7 @@ from apps.sources.git.mirrors import Mirror
 from apps.sources.git.recency import asked_lately
 from apps.web.exceptions import InvalidInput
 
-AT_ONCE = 4  # a silent host holds one of them, for at most mirrors.FETCH_LIMIT
+AT_ONCE = 4  # a silent host holds one of them, for at most upstream.FETCH_LIMIT
 
 
 def refresh_mirrors(data_dir: Path) -> int:

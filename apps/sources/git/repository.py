@@ -1,10 +1,10 @@
 """Repositories as they are at one commit: which commit a ref means, and the directories and files in it."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pygit2
@@ -12,10 +12,9 @@ from django.conf import settings
 from pygit2.enums import FileMode, ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
-from apps.sources.git import problems, stamps
-from apps.sources.git.chunks import chunk_of, is_text, lines_of
+from apps.sources.git import problems, scans, stamps
+from apps.sources.git.chunks import chunk_of, is_binary, lines_of
 from apps.sources.git.fetch import BLOB_LIMIT
-from apps.sources.git.integrity import has_whole_indexes
 from apps.sources.git.mirrors import Mirror, unavailable
 from apps.sources.git.objects import (
     GitError,
@@ -27,42 +26,21 @@ from apps.sources.git.objects import (
     size_of,
     tree_of,
 )
+from apps.sources.git.origins import MirrorOrigin, Origin
 from apps.sources.git.paths import display_name, parts_of
 from apps.sources.git.problems import TYPES
-from apps.sources.git.redaction import masked
 from apps.sources.git.refs import HEAD, full_sha, is_ref, names_of, short_sha
 from apps.sources.git.secret_files import is_secret
 from apps.sources.git.stamps import last_fetched
 from apps.sources.git.values import Entry, FileChunk, Location
 from apps.web.exceptions import InvalidInput
 
-# A directory of some 200,000 names. A larger one would take the memory of the whole process.
+# A directory of some 200,000 names, with those that lead to it. More would take the memory of the whole process.
 MAX_TREE_BYTES = 8 * 1024 * 1024
+# For all sizes of a page. To learn that of a file costs a look at every delta which it is made of, one by one.
+SIZES_SECONDS = 2.0
 
 Listing = list[Entry]
-
-
-class Origin:
-    """Where a repository is read from: the checkout, which is as it is."""
-
-    def lacks_only_what_was_filtered(self) -> bool:
-        return True
-
-    def mend(self) -> None:
-        """Something could not be read."""
-
-
-class MirrorOrigin(Origin):
-    """A generation of a mirror, which is fetched anew when it is damaged."""
-
-    def __init__(self, mirror: Mirror, generation: Path) -> None:
-        self._mirror, self._generation = mirror, generation
-
-    def lacks_only_what_was_filtered(self) -> bool:
-        return has_whole_indexes(self._generation)
-
-    def mend(self) -> None:
-        self._mirror.mend(self._generation)
 
 
 class Repository:
@@ -76,7 +54,7 @@ class Repository:
         *,
         fetched_at: float,
         is_stale: bool,
-        origin: "Origin",
+        origin: Origin,
     ) -> None:
         self.ref = ref
         self.commit_sha = commit_sha
@@ -84,6 +62,7 @@ class Repository:
         self.is_stale = is_stale
         self._repository = repository
         self._origin = origin
+        self._tree_bytes = 0  # that were read on the way to a directory
 
     @property
     def committed_at(self) -> datetime:
@@ -91,8 +70,8 @@ class Repository:
         with _readable(self._origin):
             return committed_at(self._repository, self.commit_sha)
 
-    def list(self, path: str) -> Listing:
-        """Everything in a directory: directories first, then by name (code points).
+    def list(self, path: str, start: int = 0, count: int | None = None) -> Listing:
+        """What is in a directory, or so many entries of it: directories first, then by name (code points).
 
         Raises InvalidInput (path_not_found, not_a_directory, too_large) and Unavailable.
         """
@@ -107,9 +86,8 @@ class Repository:
                     raise problems.not_a_directory(entry)
                 tree = self._tree(entry.id)
             prefix = "".join(f"{part}/" for part in parts)
-            found = [(entry.raw_name, self._described(prefix, entry)) for entry in tree]
-        found.sort(key=lambda pair: (pair[1].type != "directory", pair[1].name, pair[0]))
-        return [entry for _, entry in found]
+            found = sorted(tree, key=_place)[start : None if count is None else start + count]
+            return list(self._all_described(prefix, found))
 
     def read(
         self, path: str, offset: int, max_bytes: int, *, start_line: int | None = None, lines: int | None = None
@@ -128,8 +106,9 @@ class Repository:
             entry = self._find(parts)
             _check_readable_type(entry, path)
             data = self._content(entry.id)
-        # Of the whole file: a chunk may begin inside a block.
-        shown, redaction_count = masked(data) if is_text(data) else (data, 0)
+        shown, redaction_count = data, 0
+        if not is_binary(data):  # the whole file: a chunk may begin inside a credential
+            shown, redaction_count = scans.redacted(str(entry.id), data, self._origin.kept_scans())
         if start_line is None:
             piece = chunk_of(shown, offset, max_bytes)
         else:
@@ -153,10 +132,12 @@ class Repository:
         return self._entry(tree, parts[-1], parts[:-1])
 
     def _root(self) -> pygit2.Tree:
+        self._tree_bytes = 0
         return self._tree(tree_of(self._repository, self.commit_sha))
 
     def _tree(self, oid: pygit2.Oid) -> pygit2.Tree:
-        if (size_of(self._repository, oid) or 0) > MAX_TREE_BYTES:
+        self._tree_bytes += size_of(self._repository, oid) or 0
+        if self._tree_bytes > MAX_TREE_BYTES:
             raise problems.too_large_directory()
         tree = self._repository.get(oid)
         if not isinstance(tree, pygit2.Tree):
@@ -169,11 +150,19 @@ class Repository:
         except KeyError:
             raise problems.nothing_at(parents) from None
 
+    def _all_described(self, prefix: str, entries: Sequence[Any]) -> Iterator[Entry]:
+        deadline = time.monotonic() + SIZES_SECONDS
+        for entry in entries:
+            yield self._described(prefix, entry)
+            if time.monotonic() > deadline:
+                raise problems.too_large_directory()
+
     def _described(self, prefix: str, entry: Any) -> Entry:
         name = display_name(entry.raw_name)
         type = TYPES.get(entry.filemode, "file")
-        size = self._size(entry.id) if type in ("file", "symlink") else None
-        return Entry(prefix + name, name, type, size, str(entry.id))
+        oid = entry.id
+        size = self._size(oid) if type in ("file", "symlink") else None
+        return Entry(prefix + name, name, type, size, str(oid))
 
     def _size(self, oid: pygit2.Oid) -> int | None:
         """None for what was left at the remote (see fetch.BLOB_LIMIT). Raises GitError for what was lost."""
@@ -212,8 +201,7 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
     mirror = Mirror(location.url, location.key)
     known = mirror.known(requested)
     sha = pinned_commit or full_sha(requested) or (short_sha(requested) if known is None else None)
-    generation = mirror.generation()
-    if sha and generation:
+    if sha and (generation := mirror.generation()):
         repository = mirror.open(generation)
         if commit := commit_with(repository, sha):
             # A branch that was named may have moved since; a commit that was named is what it is.
@@ -227,7 +215,9 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
                 origin=MirrorOrigin(mirror, generation),
             )
     try:
-        latest = mirror.latest(pinned_commit or requested)
+        latest = mirror.latest(pinned_commit or requested, None if pinned_commit else known)
+    except problems.NoRepository:
+        raise
     except InvalidInput:
         if pinned_commit:
             raise problems.bad_cursor() from None
@@ -290,6 +280,11 @@ def _check_readable_type(entry: Any, path: str) -> None:
             raise problems.not_a_directory(entry)
         case _ if is_secret(path):
             raise problems.secret_file()
+
+
+def _place(entry: Any) -> tuple[bool, str, bytes]:
+    """Of an entry in a listing."""
+    return entry.filemode != FileMode.TREE, display_name(entry.raw_name), entry.raw_name
 
 
 def _time(seconds: float) -> datetime:

@@ -27,23 +27,45 @@ class LockTimeout(FetchFailed):
 
 
 @contextmanager
-def file_lock(path: Path, *, seconds: float) -> Iterator[None]:
-    """Hold a lock that excludes other threads and other processes. Raises LockTimeout after `seconds`."""
+def file_lock(path: Path, *, seconds: float) -> Iterator[int]:
+    """Hold a lock that excludes other threads and other processes. Raises LockTimeout after `seconds`, and OSError.
+
+    What is yielded is for a program that is started meanwhile: it holds the lock too, should this process be killed.
+    """
     deadline = time.monotonic() + seconds
-    # flock belongs to the open file: each open is a separate holder, and the end of a process lets go.
+    handle = _locked(path, deadline)
+    while not _is_there(path, handle):  # it was removed by who held it
+        os.close(handle)
+        handle = _locked(path, deadline)
+    try:
+        yield handle
+    finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # also of programs that take a moment to end
+        os.close(handle)
+
+
+def _locked(path: Path, deadline: float) -> int:
+    """A file that is held: flock belongs to the open file, so each open is a holder, and a process's end lets go."""
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
+                return handle
             except BlockingIOError:
                 if time.monotonic() >= deadline:
                     raise LockTimeout("Another fetch of this repository is running.") from None
                 time.sleep(POLL)
-        yield
-    finally:
+    except BaseException:
         os.close(handle)
+        raise
+
+
+def _is_there(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 class SingleFlight:

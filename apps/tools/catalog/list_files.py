@@ -1,17 +1,19 @@
 """list_files."""
 
-from dataclasses import asdict
 from typing import Any
 
 from apps.orgs.rows import Row
 from apps.orgs.scope import OrgScope
 from apps.orgs.vocabulary import ENTRY_TYPES
 from apps.sources.git.repository import Repository
+from apps.sources.git.values import Entry
 from apps.sources.repositories import repository_of
 from apps.tools.base import Example, ListTool, PageInput
 from apps.tools.fields import ApplicationId, Boolean, Choice, Count, RefInput, Text, TextInput, Time
 from apps.tools.paging import Page
 from apps.tools.shapes import Shape
+
+COLUMNS = (*Entry._fields, "number")
 
 
 class EntryShape(Shape):
@@ -88,7 +90,7 @@ class FolderEntries:
     """The entries of a folder at one commit, which every cursor carries."""
 
     def __init__(self, repository: Repository, path: str) -> None:
-        self.entries = repository.list(path)
+        self.repository, self.path = repository, path
         self.commit = repository.commit_sha
         self.extra = {
             "ref": repository.ref,
@@ -100,11 +102,11 @@ class FolderEntries:
 
     def page(self, after: list[Any] | None, limit: int) -> tuple[list[Row], bool]:
         start = after[1] if after else 0  # a commit does not change, so the place in its listing is exact
+        entries = self.repository.list(self.path, start, limit + 1)
         rows = [
-            asdict(entry) | {"number": number}
-            for number, entry in enumerate(self.entries[start : start + limit], start)
+            dict(zip(COLUMNS, (*entry, number), strict=True)) for number, entry in enumerate(entries[:limit], start)
         ]
-        return rows, start + limit < len(self.entries)
+        return rows, len(entries) > limit
 
     def position(self, row: Row) -> list[Any]:
         return [self.commit, row["number"] + 1]

@@ -7,8 +7,9 @@ import pygit2
 import pytest
 from pygit2.enums import FileMode
 
-from apps.sources.git import mirrors, stamps
+from apps.sources.git import mirrors, stamps, upstream
 from apps.sources.git.fetch import FetchFailed, Remote
+from apps.sources.git.remotes import Source
 from tests.patience import patience
 
 SIGNATURE = pygit2.Signature("Ada", "ada@example.com", 1_700_000_000, 0)
@@ -83,9 +84,9 @@ class Network:
         self.origins: dict[str, Origin] = {}
         self.runs: list[tuple[str, ...]] = []
         self.time = 1_800_000_000.0
-        self._run = mirrors.run
-        monkeypatch.setattr(mirrors, "remote_of", self._remote_of)
-        monkeypatch.setattr(mirrors, "run", self._counted_run)
+        self._run = upstream.run
+        monkeypatch.setattr(upstream, "source_of", self._source_of)
+        monkeypatch.setattr(upstream, "run", self._counted_run)
         monkeypatch.setattr(stamps, "now", lambda: self.time)
         mirrors._failures.forget()
         mirrors._missing_refs.forget()
@@ -100,11 +101,11 @@ class Network:
         while running := list(mirrors._single_flight._running.values()):
             assert not wait(running, timeout=patience()).not_done
 
-    def _remote_of(self, url: str) -> Remote:
+    def _source_of(self, url: str, key: str, folder: Path) -> Source:
         if url not in self.origins:
             raise FetchFailed("secret.internal.example refused the connection")
-        return Remote(f"file://{self.origins[url].folder}", None, "file")
+        return Source(Remote(f"file://{self.origins[url].folder}", None, "file"), None, url)
 
-    def _counted_run(self, command, folder, *, seconds):
+    def _counted_run(self, command, folder, **options):
         self.runs.append(command.argv)
-        self._run(command, folder, seconds=seconds)
+        self._run(command, folder, **options)

@@ -8,7 +8,16 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from apps.sources.git import fetch
-from apps.sources.git.fetch import FetchFailed, RefMissing, Remote, fetch_command, remove_leftovers, run
+from apps.sources.git.fetch import (
+    AccessDenied,
+    FetchFailed,
+    Moved,
+    RefMissing,
+    Remote,
+    fetch_command,
+    remove_leftovers,
+    run,
+)
 from tests.patience import patience
 
 REMOTE = Remote("https://git.example.com/a.git", "git.example.com:443:140.82.121.4")
@@ -54,9 +63,19 @@ def test_only_https_to_the_checked_address_without_redirects_credentials_or_hook
     }
     assert configuration["http.followRedirects"] == "false"
     assert configuration["http.curloptResolve"] == "git.example.com:443:140.82.121.4"
+    # Whatever a server names besides itself: nothing connects to that proxy.
+    assert configuration["http.proxy"] == fetch.NOWHERE
+    assert configuration["http.https://git.example.com/.proxy"] == ""
     assert configuration["credential.helper"] == ""
     assert configuration["core.hooksPath"] == os.devnull
     assert configuration["gc.auto"] == "0"
+
+
+def test_an_operators_proxy_is_for_the_remote_alone():
+    remote = Remote("https://git.example.com:8443/a.git", None, proxy="http://proxy.example:3128")
+    configuration = configured(fetch_command(remote, "HEAD", "refs/mirror/abc", path="/usr/bin"))
+    assert configuration["http.proxy"] == fetch.NOWHERE
+    assert configuration["http.https://git.example.com:8443/.proxy"] == "http://proxy.example:3128"
 
 
 def test_git_inherits_nothing_from_the_server(monkeypatch):
@@ -143,11 +162,16 @@ def test_a_git_that_talks_without_end_is_stopped_and_not_remembered_whole(tmp_pa
         ("fatal: remote error: upload-pack: not our ref 0123", RefMissing),
         ("error: Server does not allow request for unadvertised object 0123", RefMissing),
         ("remote: fatal: couldn't find remote ref refs/heads/x", FetchFailed),
-        ("fatal: unable to access 'https://a/': The requested URL returned error: 404", FetchFailed),
-        ("fatal: could not read Username for 'https://a': terminal prompts disabled", FetchFailed),
+        ("fatal: unable to access 'https://a/': The requested URL returned error: 500", FetchFailed),
+        ("fatal: could not read Username for 'https://a': terminal prompts disabled", AccessDenied),
+        ("fatal: Authentication failed for 'https://a/'", AccessDenied),
+        ("fatal: repository 'https://a/' not found", AccessDenied),
+        ("fatal: unable to access 'https://a/': The requested URL returned error: 403", AccessDenied),
+        ("fatal: unable to access 'https://a/': The requested URL returned error: 301", Moved),
+        ("remote: fatal: repository 'https://a/' not found", FetchFailed),
     ],
 )
-def test_a_missing_ref_is_told_from_any_other_failure(tmp_path, fake_git, said, expected):
+def test_failures_are_told_apart_by_what_git_itself_says(tmp_path, fake_git, said, expected):
     path = fake_git(f'echo "{said}" >&2; exit 128')
     with pytest.raises(FetchFailed) as failure:
         run(fetch_command(REMOTE, "HEAD", "refs/mirror/a", path=path), tmp_path, seconds=patience())

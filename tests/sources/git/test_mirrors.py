@@ -13,7 +13,8 @@ from itertools import islice
 import pytest
 
 from apps.net import outbound
-from apps.sources.git import fetch, generations, mirrors, remotes, stamps
+from apps.sources import access
+from apps.sources.git import fetch, generations, mirrors, remotes, stamps, upstream
 from apps.sources.git import single_flight as turns
 from apps.sources.git.fetch import FetchFailed, Silent
 from apps.sources.git.mirrors import Mirror
@@ -46,13 +47,13 @@ def test_the_first_call_fetches_and_the_next_ones_do_not(network, origin):
 def held(monkeypatch):
     """Fetches wait until the event that is returned is set."""
     gate = threading.Event()
-    real = mirrors.run
+    real = upstream.run
 
     def slow(*arguments, **options):
         assert gate.wait(patience())
         real(*arguments, **options)
 
-    monkeypatch.setattr(mirrors, "run", slow)
+    monkeypatch.setattr(upstream, "run", slow)
     return gate
 
 
@@ -87,10 +88,11 @@ def test_processes_share_one_fetch_too(network, origin, settings):
 import sys
 from pathlib import Path
 from django.conf import settings
-settings.configure(DATA_DIR=Path({str(settings.DATA_DIR)!r}))
-from apps.sources.git import mirrors
+settings.configure(DATA_DIR=Path({str(settings.DATA_DIR)!r}), MIRRORS_GIB=10)
+from apps.sources.git import mirrors, upstream
 from apps.sources.git.fetch import Remote
-mirrors.remote_of = lambda url: Remote("file://{origin.folder}", None, "file")
+from apps.sources.git.remotes import Source
+upstream.source_of = lambda url, *_: Source(Remote("file://{origin.folder}", None, "file"), None, url)
 print(mirrors.Mirror({URL!r}, "org_1").latest("main").commit)
 """
     processes = [
@@ -227,11 +229,11 @@ def test_a_failure_is_remembered_for_a_moment(network, origin, monkeypatch):
 def test_an_unreachable_repository_is_unavailable_in_our_words_and_not_hammered(network, monkeypatch):
     asked = []
 
-    def refusing(url):
+    def refusing(url, *_):
         asked.append(url)
         raise FetchFailed("secret.internal.example said no")
 
-    monkeypatch.setattr(mirrors, "remote_of", refusing)
+    monkeypatch.setattr(upstream, "source_of", refusing)
     mirror = Mirror(URL, "org_1")
     for ref in ("main", "main", "other"):
         with pytest.raises(Unavailable) as failure:
@@ -261,7 +263,7 @@ def test_a_fetch_that_takes_too_long_leaves_nothing_behind(network, origin, monk
     (tmp_path / "bin" / "git").write_text("#!/bin/sh\ntouch objects/pack/tmp_pack_1; exec sleep 600\n")
     (tmp_path / "bin" / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
-    monkeypatch.setattr(mirrors, "FETCH_LIMIT", 0.2)
+    monkeypatch.setattr(upstream, "FETCH_LIMIT", 0.2)
     mirror = Mirror(URL, "org_1")
     with pytest.raises(Unavailable):
         mirror.latest("main")
@@ -302,11 +304,11 @@ def silent(monkeypatch):
     """No fetch ever ends, and the time that each may take is short. Counts them."""
     started = []
 
-    def run(command, folder, *, seconds):
+    def run(command, folder, *, seconds, lock):
         started.append(folder)
         raise Silent("It took longer than 15.0 s.")
 
-    monkeypatch.setattr(mirrors, "run", run)
+    monkeypatch.setattr(upstream, "run", run)
     return started
 
 
@@ -408,6 +410,45 @@ def test_what_a_dead_process_left_is_removed(network, origin):
     assert not (mirror.folder / "new-dead").exists()
 
 
+def test_what_a_git_that_was_killed_left_does_not_fail_the_next_one(network, origin):
+    origin.commit({"a": "1"})
+    mirror = Mirror(URL, "org_1")
+    mirror.latest("main")
+    generation = mirror.generation()
+    (ref,) = generation.glob("refs/mirror/*")
+    left = [generation / "shallow.lock", ref.with_suffix(".lock"), generation / "objects" / "pack" / "tmp_pack_dead"]
+    for path in left:
+        path.touch()
+    sha = origin.commit({"a": "2"})
+    network.time += 61
+    mirror.refresh("main")
+    assert mirror.latest("main").commit == sha
+    assert [path for path in left if path.exists()] == []
+
+
+@pytest.mark.process
+def test_a_git_that_goes_on_without_its_process_keeps_others_away_until_it_ends(network, origin, tmp_path, monkeypatch):
+    origin.commit({"a": "1"})
+    mirror = Mirror(URL, "org_1")
+    mirror.latest("main")
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    waiting = fetch.Command(("sh", "-c", f"read line <{gate}"), {"PATH": os.environ["PATH"]})
+    # Who was killed: nobody lets the lock go.
+    handle = turns._locked(mirror.folder / "lock", 0)
+    thread = threading.Thread(target=fetch.run, args=(waiting, tmp_path), kwargs={"seconds": 60, "lock": handle})
+    thread.start()
+    writer = gate.open("w")  # which it is there for now
+    os.close(handle)
+    with pytest.raises(turns.LockTimeout), mirror._lock(0):
+        pass
+    with writer:
+        writer.write("go on\n")
+    thread.join(patience())
+    with mirror._lock(patience()):
+        pass
+
+
 def test_a_damaged_stamp_is_as_good_as_none(network, origin):
     sha = origin.commit({"a": "1"})
     mirror = Mirror(URL, "org_1")
@@ -448,7 +489,8 @@ def test_a_url_that_is_not_https_is_no_repository(network, url):
 def test_a_name_that_leads_inside_is_unavailable_and_git_never_runs(settings, tmp_path, monkeypatch):
     settings.DATA_DIR = tmp_path
     ran = []
-    monkeypatch.setattr(mirrors, "run", lambda *arguments, **options: ran.append(arguments))
+    monkeypatch.setattr(upstream, "run", lambda *arguments, **options: ran.append(arguments))
+    monkeypatch.setattr(access, "access_to", lambda *_: access.Access(None))
     mirrors._failures.forget()
     for url in ("https://localhost/a.git", "https://127.0.0.1/a.git", "https://169.254.169.254/a", "https://[::1]/a"):
         with pytest.raises(Unavailable):

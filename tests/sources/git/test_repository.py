@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from pygit2.enums import ObjectType
 
 from apps.orgs.repositories import LOCAL_CHECKOUT
-from apps.sources.git import objects
+from apps.sources.git import objects, scans
 from apps.sources.git import repository as git
+from apps.sources.git.mirrors import Mirror
 from apps.sources.git.repository import open_repository
 from apps.sources.git.values import Entry, Location
 from apps.web.exceptions import InvalidInput, Unavailable
 from tests.examples import examples
 from tests.sources.git.conftest import URL
 from tests.sources.git.origins import SIGNATURE, Link, Origin, Submodule
+from tests.sources.git.planted import planted_of
 
 SHOP = Location(URL, "main", "org_1")
 HERE = Location(LOCAL_CHECKOUT, "main", "org_1")
@@ -491,6 +493,28 @@ def test_a_private_key_in_any_text_is_masked_also_where_a_chunk_begins_inside(ch
     assert shown == content.replace("MIIEvQIBADANBgkq", "X" * 16)
     assert "MIIE" not in repository.read("notes.txt", 1500, 1024).content
     assert repository.read("tool", 0, 1024).redaction_count == 0
+
+
+def test_what_was_found_in_a_file_of_a_mirror_is_kept_with_it_for_the_next_process(origin, monkeypatch):
+    text, planted = next(planted_of("GitHub classic"))
+    origin.commit({"a": text})
+    first = open_repository(SHOP, None).read("a", 0, 1024)
+    assert (first.redaction_count, planted.text in first.content) == (1, False)
+    assert [path.name for path in Mirror(SHOP.url, SHOP.key).generation().glob("scanned/*/*")] == [first.sha]
+    scans._kept.clear()
+    monkeypatch.setattr(scans, "search", None)
+    assert open_repository(SHOP, None).read("a", 0, 1024) == first
+
+
+def test_what_was_found_in_a_file_of_the_checkout_is_kept_in_memory(checkout, monkeypatch, tmp_path):
+    text, _ = next(planted_of("npm"))
+    checkout.commit({"a": text})
+    before = set(tmp_path.rglob("*"))
+    first = open_repository(HERE, None).read("a", 0, 1024)
+    assert first.redaction_count == 1
+    assert set(tmp_path.rglob("*")) == before
+    monkeypatch.setattr(scans, "search", None)
+    assert open_repository(HERE, None).read("a", 0, 1024) == first
 
 
 def test_a_pointer_to_large_file_storage_is_answered_as_it_is(checkout):

@@ -144,8 +144,11 @@ def test_deployments_of_the_last_30_days_are_counted(api: Api, acme: Fill, stop:
 
 
 def test_connections_that_can_be_used_are_listed_by_name(api: Api, acme: Fill) -> None:
-    connection(acme, "b", credentials="working", external_id="k", account_login="acme-inc")
+    own = {"credentials": "missing", "own_credentials": "working"}
+    connection(acme, "b", **own, external_id="k", account_login="acme-inc")
     connection(acme, "a", credentials="missing")
+    connection(acme, "d", credentials="working")  # the platform's, which Porthole never gets
+    connection(acme, "e", credentials="missing", own_credentials="refused")
     connection(acme, "C".lower(), credentials="not_needed")
     found = api("get_account")["connections"]
     assert [item["name"] for item in found] == ["acme git", "b", "c"]

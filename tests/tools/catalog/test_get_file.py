@@ -1,15 +1,17 @@
 """get_file. Without a repository: test_list_files.py; how files are cut: tests/sources/git/test_chunks.py."""
 
 from base64 import b64decode
+from random import Random
 from typing import Any
 
 import pytest
 
-from apps.sources.git import stamps
+from apps.sources.git import credentials, stamps
 from apps.tools.registry import TOOLS
 from tests.api import Api
 from tests.factories import START, Fill
 from tests.sources.git.origins import Link, Submodule
+from tests.sources.git.planted import KINDS, planted_of
 from tests.tools.catalog.contract import WIDEST, notation
 
 TREE = {
@@ -68,6 +70,14 @@ def test_a_file_in_a_folder_an_empty_one_and_where_a_link_leads(api: Api, acme: 
     checkout.commit(TREE)
     for path, content in (("apps/main.py", "print()\n"), ("empty", ""), ("link", "apps/main.py")):
         assert api("get_file", applicationId=acme.app.id, path=path)["content"] == content
+
+
+def test_text_in_another_encoding_is_masked_too(api: Api, acme: Fill, checkout: Any) -> None:
+    token = "".join(["gh", "p_", "A1b2C3d4E5f6" * 3])
+    checkout.commit({"old.ini": f"; Schl\xfcssel\ntoken = {token}\n".encode("latin-1")})
+    answer = api("get_file", applicationId=acme.app.id, path="old.ini")
+    assert (answer["encoding"], answer["redactionCount"]) == ("base64", 1)
+    assert b64decode(answer["content"]) == b"; Schl\xfcssel\ntoken = " + b"X" * len(token) + b"\n"
 
 
 def test_bytes_that_are_no_text_are_base64(api: Api, acme: Fill, checkout: Any) -> None:
@@ -274,3 +284,55 @@ def test_the_longest_answer_fits_into_128_kib(api: Api, acme: Fill, checkout: An
     assert len(response.content) <= 128 * 1024
     chunk = response.json()
     assert chunk["nextOffset"] == len(chunk["content"].encode()) > 16_000
+
+
+@pytest.fixture
+def planted(checkout: Any) -> tuple[str, set[str], int]:
+    """A file with credentials of every kind, in the checkout; what must not be seen of it, and how many there are."""
+    lines = [pair for kind in KINDS for pair in planted_of(kind)]
+    Random(5).shuffle(lines)
+    file = "".join(f"{text}\n" for text, _ in lines)
+    checkout.commit({"f": file})
+    secrets = [secret for _, planted in lines for secret in planted.secrets]
+    return file, {part for secret in secrets for part in fragments(secret)}, len(secrets)
+
+
+def fragments(text: str) -> set[str]:
+    return {text[start : start + 8] for start in range(len(text) - 7)}
+
+
+@pytest.mark.parametrize("lines", [None, 3, 50])
+def test_no_credential_is_seen_wherever_a_chunk_begins(
+    api: Api, acme: Fill, planted: tuple[str, set[str], int], lines: int | None
+) -> None:
+    file, secret, count = planted
+    together, place = "", {"offset": 0} if lines is None else {"startLine": 1, "lines": lines}
+    while place:
+        answer = api("get_file", applicationId=acme.app.id, path="f", maxBytes=1024, **place)
+        assert answer["redactionCount"] == count
+        together += answer["content"]
+        if lines is None or answer["nextLine"] is None:
+            place = {"offset": answer["nextOffset"]} if answer["nextOffset"] is not None else {}
+        else:
+            place = {"startLine": answer["nextLine"], "lines": lines}
+    assert not secret & fragments(together)
+    assert [len(line.encode()) for line in together.split("\n")] == [len(line.encode()) for line in file.split("\n")]
+
+
+def test_no_range_shows_a_part_of_a_credential(api: Api, acme: Fill, planted: tuple[str, set[str], int]) -> None:
+    file, secret, _ = planted
+    whole = api("get_file", applicationId=acme.app.id, path="f", maxBytes=65536)["content"].encode()
+    assert len(whole) == len(file.encode())
+    for offset in range(0, len(whole), 997):
+        if whole[offset] & 0xC0 != 0x80:
+            content = api("get_file", applicationId=acme.app.id, path="f", offset=offset, maxBytes=1024)["content"]
+            assert whole[offset:].startswith(content.encode())
+            assert not secret & fragments(content)
+
+
+def test_what_cannot_be_searched_in_time_is_a_secret(
+    api: Api, acme: Fill, checkout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials, "LIMIT", -1.0)
+    checkout.commit({"f": "nothing that was ever searched"})
+    assert refused(api, acme, path="f") == [("path", "secret_file")]

@@ -191,14 +191,6 @@ def test_without_a_repository_there_are_no_files(
         assert api.refused(tool, applicationId=app.id, **more) == [("applicationId", "no_repository")]
 
 
-def test_a_connection_without_credentials_opens_nothing(api: Api, acme: Fill, checkout: Any) -> None:
-    checkout.commit(TREE)
-    acme.connection.credentials = "missing"
-    acme.connection.save()
-    for tool, more in (("list_files", {}), ("get_file", {"path": "README.md"})):
-        assert api.refused(tool, applicationId=acme.app.id, **more) == [("applicationId", "no_repository")]
-
-
 def test_the_servers_own_checkout_is_read_in_local_only(api: Api, acme: Fill, checkout: Any, settings: Any) -> None:
     checkout.commit(TREE)
     settings.PORTHOLE_ENV = "preview"
