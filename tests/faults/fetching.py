@@ -2,20 +2,22 @@
 
 import json
 import os
+from pathlib import Path
 
-from apps.sources.git import mirrors
+from apps.sources.git import upstream
 from apps.sources.git.fetch import FetchFailed, Remote
+from apps.sources.git.remotes import Source
 from config.wsgi import application
 
 REMOTES = json.loads(os.environ["REMOTES"])
 
 
-def remote_of(url: str) -> Remote:
+def source_of(url: str, key: str, folder: Path) -> Source:
     if url not in REMOTES:
         raise FetchFailed("There is no such repository.")
-    return Remote(REMOTES[url], None, REMOTES[url].partition(":")[0])
+    return Source(Remote(REMOTES[url], None, REMOTES[url].partition(":")[0]), None, url)
 
 
-mirrors.remote_of = remote_of
+upstream.source_of = source_of
 
 __all__ = ["application"]

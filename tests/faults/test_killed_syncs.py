@@ -77,7 +77,8 @@ def check_what_is_left(fire: Fire, upheaval: Upheaval) -> None:
     fire.note()
     fire.connect("clean")
     fire.sync_whole("clean")
-    assert different(rows_of(fire, "fire", upheaval), rows_of(fire, "clean", upheaval)) == {}
+    found = different(rows_of(fire, "fire", upheaval), rows_of(fire, "clean", upheaval))
+    assert found == {}, json.dumps(found, indent=1)
     assert fire.versions == sorted(fire.versions)
     assert {version: len(rows) for version, rows in fire.seen.items() if len(rows) > 1} == {}
     assert fire.end_worker(signal.SIGTERM) == 0
