@@ -36,6 +36,7 @@ def main() -> None:
         for database in ("postgresql", "sqlite")
     }
     result["footprint"] = part("footprint", "postgresql")
+    result["repositories"] = part("repositories", "sqlite")
     if options.instructions:
         counts = part("instructions", "postgresql")
         results.add_instructions(result["databases"]["postgresql"], counts)
@@ -64,7 +65,20 @@ def part(name: str, database: str, *arguments: str) -> dict[str, Any]:
 def said(result: dict[str, Any]) -> None:
     for database, measured in result["databases"].items():
         print(f"\n{database}\n{page.table(measured)}")
-    print("\n".join(("", page.targets(result), "", page.memory(result), "", *page.cautions(result))))
+    print(
+        "\n".join(
+            (
+                "",
+                page.targets(result),
+                "",
+                page.memory(result),
+                "",
+                page.repositories(result),
+                "",
+                *page.cautions(result),
+            )
+        )
+    )
 
 
 if __name__ == "__main__":

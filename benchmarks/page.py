@@ -46,6 +46,7 @@ def changes() -> dict[Path, str]:
 def made(result: dict[str, Any], growth: dict[str, Any], page: str) -> dict[Path, str]:
     """The page and its picture."""
     parts = {"run": run(result), "targets": targets(result), "memory": memory(result)}
+    parts["repositories"] = repositories(result)
     parts |= tables(growth)
     parts |= {database: table(result["databases"][database]) for database in result["databases"]}
     for name, text in parts.items():
@@ -128,6 +129,25 @@ def memory(result: dict[str, Any]) -> str:
     if "polling" in result:
         lines.append(f"| A minute of polling while the prober runs | | {result['polling']['hit_rate']:.1%} are hits |")
     return "\n".join(lines)
+
+
+def repositories(result: dict[str, Any]) -> str:
+    """Results that were kept before this was measured have nothing of it."""
+    found = result.get("repositories")
+    if found is None:
+        return "Not measured in this run."
+    cpu = found["cpu_ms"]
+    each = ", ".join(f"{seconds:.2f}" for seconds in found["first_each"])
+    return "\n".join((
+        "| | Wanted | Measured |", "| --- | --- | --- |",
+        f"| First answer about a repository of {found['commits']:,} commits | ≤ 2 s | {found['first_seconds']:.2f} s |",
+        f"| CPU of `get_file`, 32 kB, above an empty call | ≤ 2.5 ms | {cpu['get_file']:.2f} ms |",
+        f"| CPU of `list_files`, 100 entries, above an empty call | ≤ 1.5 ms | {cpu['list_files']:.2f} ms |",
+        f"| CPU of an empty call | | {cpu['an empty call']:.2f} ms |",
+        "",
+        f"Measured on {found['date']} at commit `{found['commit']}`; load of the machine before: "
+        f"{found['load_before']}. First answers: {each} s.",
+    ))  # fmt: skip
 
 
 if __name__ == "__main__":
