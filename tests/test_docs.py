@@ -233,6 +233,7 @@ QUESTIONS = [
     ("add a new tool", "contributing.md"),
     ("describe my organization in a yaml file", "manifest.md"),
     ("connect coolify", "coolify.md"),
+    ("connect github", "git-hosts.md"),
     ("bad_cursor", "paging.md"),
     ("when does the certificate expire", "tools/list_domains.md"),
     ("read a file from the repository", "tools/get_file.md"),
