@@ -30,7 +30,6 @@ class SourceCredentials(models.Model):
     can_write = models.BooleanField(null=True, editable=False, help_text="Whether they could change something.")
     expires_at = models.DateTimeField(null=True, editable=False)
     checked_at = models.DateTimeField(editable=False)
-    last_error = ProseField(max_length=300, null=True, editable=False)
 
     class Meta:
         verbose_name = verbose_name_plural = "source credentials"

@@ -57,7 +57,6 @@ ALLOWED = {
     "sources.SourceCredentials.app_id": THEIR_ID,
     "sources.SourceCredentials.installation_id": THEIR_ID,
     "sources.SourceCredentials.encrypted_secret": "what Porthole itself reads repositories with, encrypted",
-    "sources.SourceCredentials.last_error": "a sentence of ours, in which nothing is that was received",
     "orgs.SourceConnection.own_credentials": WORD,
     "jobs.Schedule.name": WORD,
     "jobs.Schedule.task": "where a function of ours is",

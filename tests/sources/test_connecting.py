@@ -14,7 +14,9 @@ from apps.orgs.models import SourceConnection
 from apps.platforms.snapshot.apply import apply
 from apps.platforms.snapshot.base import Snapshot
 from apps.sources.git import mirrors
+from apps.sources.hosts import github_app
 from apps.sources.hosts.credentials import MAX_SECRET
+from apps.sources.hosts.minted import MintedTokens
 from apps.sources.models import SourceCredentials
 from tests.api import Api
 from tests.factories import Fill, make, make_app
@@ -212,6 +214,28 @@ def test_an_app_reads_a_private_repository_with_tokens_that_end(
     )
     assert api("get_file", applicationId=app.id, path="README.md", ref="next")["content"] == "private"
     assert len(github.minted) == minted + 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("failure", "is_refused"), [("unauthorized", True), ("error", False)])
+def test_an_app_that_github_refuses_is_told_from_a_github_that_is_down(
+    database_for_many: None, api: Api, acme: Fill, github_remote: tuple[GitRemote, GitHubFake], file: Files,
+    failure: str, is_refused: bool,
+) -> None:  # fmt: skip
+    remote, github = github_remote
+    connect("--type", "github", "--url", remote.url, "--private-key-file", file(github.private_key),
+        "--app-id", github.app_id, "--installation-id", github.installation_id)  # fmt: skip
+    github.fail(f"/app/installations/{github.installation_id}/access_tokens", failure)
+    github_app.tokens = MintedTokens()
+    app = make_app(acme.project, "shop", source_type="git", repository=f"{remote.url}/acme/app-00.git", branch="main")
+    if is_refused:
+        told = api.refused("get_file", applicationId=app.id, path="README.md")
+        assert told == [("applicationId", "no_repository")]
+    else:
+        api.refused("get_file", status=503, applicationId=app.id, path="README.md")
+    settle()
+    state = SourceConnection.objects.get(stored_credentials__isnull=False).own_credentials
+    assert state == ("refused" if is_refused else "working")
 
 
 @pytest.mark.django_db(transaction=True)

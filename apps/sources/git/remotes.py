@@ -75,16 +75,20 @@ def source_of(url: str, key: str, folder: Path) -> Source:
     The only way from a URL to something that git is told to fetch: https, at addresses that were checked.
     """
     from apps.sources.access import access_to
-    from apps.sources.hosts.host import HostError
+    from apps.sources.hosts.host import Forbidden, HostError, NotThere, Unauthorized, Unprocessable
 
     organization, _, connection = key.partition(":")
     try:
         access = access_to(organization, connection, url)
+    except (DatabaseError, DecryptionError, HostError):
+        raise FetchFailed("The stored credentials could not be used.") from None
+    try:
         return Source(remote_of(_moved(folder) or url, access.authorization()), access, url)
+    except (Unauthorized, Forbidden, NotThere, Unprocessable) as refusal:  # of a GitHub App, by its API
+        access.note(works=False)
+        raise AccessDenied(str(refusal)) from None
     except HostError as error:
-        raise AccessDenied(str(error)) from None
-    except (DatabaseError, DecryptionError):
-        raise FetchFailed("The stored credentials could not be read.") from None
+        raise FetchFailed(str(error)) from None
 
 
 def remote_of(url: str, authorization: str | None = None) -> Remote:

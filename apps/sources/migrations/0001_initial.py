@@ -48,7 +48,6 @@ class Migration(migrations.Migration):
                 ),
                 ("expires_at", models.DateTimeField(editable=False, null=True)),
                 ("checked_at", models.DateTimeField(editable=False)),
-                ("last_error", models.CharField(editable=False, max_length=300, null=True)),
             ],
             options={
                 "verbose_name": "source credentials",
