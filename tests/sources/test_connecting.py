@@ -217,7 +217,10 @@ def test_an_app_reads_a_private_repository_with_tokens_that_end(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("failure", "is_refused"), [("unauthorized", True), ("error", False)])
+@pytest.mark.parametrize(
+    ("failure", "is_refused"),
+    [("unauthorized", True), ("forbidden", True), ("unprocessable", True), ("gone", True), ("error", False)],
+)
 def test_an_app_that_github_refuses_is_told_from_a_github_that_is_down(
     database_for_many: None, api: Api, acme: Fill, github_remote: tuple[GitRemote, GitHubFake], file: Files,
     failure: str, is_refused: bool,

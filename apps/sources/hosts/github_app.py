@@ -51,7 +51,7 @@ def installation(api_url: str, credentials: Credentials) -> tuple[str, bool]:
     try:
         told = api.get("the installation", f"app/installations/{credentials.installation_id}").value
     except NotThere:
-        raise HostError(NOT_INSTALLED) from None
+        raise NotThere(NOT_INSTALLED) from None
     row = told if isinstance(told, dict) else {}
     account, permissions = login(row.get("account"), "login"), row.get("permissions")
     if account is None or not isinstance(permissions, dict):
@@ -80,11 +80,11 @@ def _mint(api_url: str, credentials: Credentials) -> Minted:
     try:
         answer = api.post("the installation", path, {"permissions": PERMISSIONS})
     except Unprocessable:
-        raise HostError(LACKS_CONTENTS) from None
+        raise Unprocessable(LACKS_CONTENTS) from None
     except Forbidden:
-        raise HostError(SUSPENDED) from None
+        raise Forbidden(SUSPENDED) from None
     except NotThere:
-        raise HostError(NOT_INSTALLED) from None
+        raise NotThere(NOT_INSTALLED) from None
     token, expires_at = text(answer.value, "token") or "", time(text(answer.value, "expires_at"))
     if expires_at is not None and len(token) <= MAX_TOKEN and VISIBLE.fullmatch(token):
         return Minted(token, min(expires_at, minted.now() + MAX_LIFE))
