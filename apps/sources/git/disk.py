@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 USED = "used"  # in a mirror's folder: its time of change says when it was read last
 PRECISION = 60.0  # seconds: any finer, and most reads would be writes too
-ROOM = 0.9  # of the budget is left filled, so that not every fetch removes something
+FILLED = 0.9  # of the budget is left, so that not every fetch removes something
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,14 @@ def keep_within(mirrors: Path, budget: int, *, but: Path | None = None) -> int:
     if total <= budget:
         return 0
     for mirror in taken:
-        if total <= budget * ROOM:
+        if total <= budget * FILLED:
             break
         if mirror.folder != but and remove(mirror.folder):
             total, removed = total - mirror.size, removed + 1
-    logger.info("Mirrors were removed to stay within MIRRORS_GIB.", extra={"fields": {"removed": removed}})
+    if removed:
+        logger.info("Mirrors were removed to stay within MIRRORS_GIB.", extra={"fields": {"removed": removed}})
+    if total > budget:
+        logger.warning("Mirrors take more than MIRRORS_GIB, and none of them can be removed now.")
     return removed
 
 
@@ -66,7 +69,11 @@ def remove(folder: Path, *, seconds: float = 0) -> bool:
     try:
         with file_lock(folder / "lock", seconds=seconds):
             gone = Path(tempfile.mkdtemp(prefix="gone-", dir=folder.parent))
-            folder.rename(gone / folder.name)
+            try:
+                folder.rename(gone / folder.name)
+            except OSError:
+                gone.rmdir()
+                raise
     except FileNotFoundError:
         return True
     except (LockTimeout, OSError):

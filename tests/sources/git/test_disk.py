@@ -56,15 +56,34 @@ def test_the_longest_unread_go_first_until_there_is_some_room(folder: Path) -> N
         made(folder, name, used_at)
     assert disk.keep_within(folder, 3 * EACH) == 2  # a tenth of the budget is left free
     assert names(folder) == {"newest", "middle"}
-    assert sum(disk._taken(path).size for path in disk._folders(folder)) <= 3 * EACH * disk.ROOM
+    assert sum(disk._taken(path).size for path in disk._folders(folder)) <= 3 * EACH * disk.FILLED
 
 
-def test_what_is_asked_for_now_stays_and_so_does_what_is_being_fetched_into(folder: Path) -> None:
+def test_what_is_asked_for_now_stays_and_so_does_what_is_being_fetched_into(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     for name, used_at in (("asked", 1.0), ("fetched", 2.0), ("third", 3.0)):
         made(folder, name, used_at)
     with file_lock(folder / "fetched" / "lock", seconds=0):
         assert disk.keep_within(folder, 0, but=folder / "asked") == 1
+        assert "none of them can be removed now" in caplog.text
+        caplog.clear()
+        assert disk.keep_within(folder, EACH, but=folder / "asked") == 0
+    assert "Mirrors were removed" not in caplog.text
     assert names(folder) == {"asked", "fetched"}
+
+
+def test_a_mirror_that_cannot_be_moved_stays_and_nothing_is_left_beside_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(folder, "a", 1.0)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    assert disk.remove(folder / "a") is False
+    assert names(folder) == {"a"}
 
 
 def test_a_budget_below_nothing_removes_all_and_a_folder_that_is_not_there_has_nothing(folder: Path) -> None:
