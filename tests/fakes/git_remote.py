@@ -11,7 +11,6 @@ with GitRemote(tmp_path, authority) as remote:
 import os
 import subprocess
 import threading
-from base64 import b64encode
 from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPConnection
@@ -130,10 +129,6 @@ class Handler(BaseHTTPRequestHandler):
             content = answer.read()
         told = {name: value.replace(api, self.server.remote.url) for name, value in answer.getheaders()}
         self.answer(answer.status, told | {"Content-Length": str(len(content))}, content)
-
-
-def basic(username: str, password: str) -> str:
-    return f"Basic {b64encode(f'{username}:{password}'.encode()).decode()}"
 
 
 def hang(handler: Handler) -> None:

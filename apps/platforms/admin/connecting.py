@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from apps.orgs.models import Organization, Platform
+from apps.orgs.admin.fields import OrganizationField
+from apps.orgs.models import Platform
 from apps.platforms.connecting import MAX_KEY, NotConnected, Wanted, store, try_key, warnings_of
 from apps.platforms.connector import Identity, UpstreamError
 
@@ -16,7 +17,7 @@ KINDS = (("dokploy", "Dokploy"), ("coolify", "Coolify"))
 
 
 class ConnectForm(forms.Form):
-    organization = forms.SlugField(max_length=63, help_text="Its slug.")
+    organization = OrganizationField()
     kind = forms.ChoiceField(choices=KINDS, label="Platform")
     url = forms.CharField(
         max_length=500, label="URL", help_text="Where it is opened in a browser, such as https://deploy.example.com"
@@ -38,12 +39,6 @@ class ConnectForm(forms.Form):
 
     identity: Identity
     wanted: Wanted
-
-    def clean_organization(self) -> Organization:
-        organization = Organization.objects.filter(slug=self.cleaned_data["organization"]).first()
-        if organization is None:
-            raise forms.ValidationError("There is no such organization.")
-        return organization
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -8,7 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from apps.orgs.models import Organization, SourceConnection
+from apps.orgs.admin.fields import OrganizationField
+from apps.orgs.models import SourceConnection
 from apps.sources.connecting import (
     NotConnected,
     Tried,
@@ -30,7 +31,7 @@ TYPES = (
 
 
 class ConnectForm(forms.Form):
-    organization = forms.SlugField(max_length=63, help_text="Its slug.")
+    organization = OrganizationField()
     type = forms.ChoiceField(choices=TYPES, label="Git host")
     base_url = forms.CharField(
         max_length=500, required=False, label="URL",
@@ -65,12 +66,6 @@ class ConnectForm(forms.Form):
             del self.fields[name]
         self.tried: Tried
         self.wanted: Wanted
-
-    def clean_organization(self) -> Organization:
-        organization = Organization.objects.filter(slug=self.cleaned_data["organization"]).first()
-        if organization is None:
-            raise forms.ValidationError("There is no such organization.")
-        return organization
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

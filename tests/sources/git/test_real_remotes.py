@@ -21,7 +21,8 @@ from apps.sources.models import SourceCredentials
 from tests.api import Api
 from tests.factories import START, Fill, make, make_app
 from tests.fakes import certificates
-from tests.fakes.git_remote import GitRemote, basic, hang, redirect, stream
+from tests.fakes.git_hosts import basic
+from tests.fakes.git_remote import GitRemote, hang, redirect, stream
 from tests.patience import patience
 from tests.sources.conftest import clear_caches, settle
 
