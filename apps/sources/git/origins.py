@@ -1,7 +1,9 @@
 """Where a repository is read from, and what that means for what is missing, damaged, or found in it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from apps.sources.git import listings
 from apps.sources.git.integrity import has_whole_indexes
 from apps.sources.git.mirrors import Mirror
 
@@ -18,6 +20,12 @@ class Origin:
     def kept_scans(self) -> Path | None:
         """The folder for what was found in files."""
         return None
+
+    def page(
+        self, commit: str, path: str, start: int, count: int | None, make: Callable[[], listings.Page]
+    ) -> listings.Page:
+        """A page of a folder: made, or as it was made before."""
+        return make()
 
 
 class MirrorOrigin(Origin):
@@ -38,3 +46,8 @@ class MirrorOrigin(Origin):
 
     def kept_scans(self) -> Path:
         return self._generation / "scanned"
+
+    def page(
+        self, commit: str, path: str, start: int, count: int | None, make: Callable[[], listings.Page]
+    ) -> listings.Page:
+        return listings.pages.get((self._generation, commit, path, start, count), make)

@@ -40,7 +40,7 @@ MAX_TREE_BYTES = 8 * 1024 * 1024
 # For all sizes of a page. To learn that of a file costs a look at every delta which it is made of, one by one.
 SIZES_SECONDS = 2.0
 
-Listing = list[Entry]
+Listing = tuple[Entry, ...]
 
 
 class Repository:
@@ -75,19 +75,23 @@ class Repository:
 
         Raises InvalidInput (path_not_found, not_a_directory, too_large) and Unavailable.
         """
-        parts = parts_of(path)
         with _readable(self._origin):
-            tree = self._root()
-            for position, part in enumerate(parts):
-                entry = self._entry(tree, part, parts[:position])
-                if entry.filemode != FileMode.TREE:
-                    if position < len(parts) - 1:  # nothing can follow
-                        raise problems.nothing_at(parts[:position])
-                    raise problems.not_a_directory(entry)
-                tree = self._tree(entry.id)
-            prefix = "".join(f"{part}/" for part in parts)
-            found = sorted(tree, key=_place)[start : None if count is None else start + count]
-            return list(self._all_described(prefix, found))
+            return self._origin.page(
+                self.commit_sha, path, start, count, lambda: self._page(parts_of(path), start, count)
+            )
+
+    def _page(self, parts: tuple[str, ...], start: int, count: int | None) -> Listing:
+        tree = self._root()
+        for position, part in enumerate(parts):
+            entry = self._entry(tree, part, parts[:position])
+            if entry.filemode != FileMode.TREE:
+                if position < len(parts) - 1:  # nothing can follow
+                    raise problems.nothing_at(parts[:position])
+                raise problems.not_a_directory(entry)
+            tree = self._tree(entry.id)
+        prefix = "".join(f"{part}/" for part in parts)
+        found = sorted(tree, key=_place)[start : None if count is None else start + count]
+        return tuple(self._all_described(prefix, found))
 
     def read(
         self, path: str, offset: int, max_bytes: int, *, start_line: int | None = None, lines: int | None = None

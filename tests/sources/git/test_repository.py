@@ -324,12 +324,12 @@ def test_directories_come_first_then_names_by_code_point(checkout):
 def test_an_entry_says_what_it_is(checkout):
     sha = checkout.commit({"src": {"main.py": "print()\n", "l": Link("../../etc/passwd"), "sub": Submodule(NOWHERE)}})
     tree = checkout.repository[sha].tree["src"]
-    assert open_repository(HERE, None).list("src") == [
+    assert open_repository(HERE, None).list("src") == (
         Entry("src/l", "l", "symlink", 16, str(tree["l"].id)),
         Entry("src/main.py", "main.py", "file", 8, str(tree["main.py"].id)),
         Entry("src/sub", "sub", "submodule", None, NOWHERE),
-    ]
-    assert open_repository(HERE, None).list("") == [Entry("src", "src", "directory", None, str(tree.id))]
+    )
+    assert open_repository(HERE, None).list("") == (Entry("src", "src", "directory", None, str(tree.id)),)
     assert open_repository(HERE, None).list("src/") == open_repository(HERE, None).list("src")
 
 
