@@ -16,19 +16,24 @@ RUN = os.environ.get("TEST_RUN", "whole")
 # Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
 # what all other cases show; those that are marked with `both_databases` show that the way there works too.
 OUTSIDE = ("tests/agent/", "tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
-# The form of requests, answers and manifests, who may ask and how often, files of repositories and of documentation,
-# and how many statements a page of the admin takes: no row decides them. They read one that is there, as every tool's
-# own cases do, and send no statement that other cases do not send. A file, or `file::` and how its cases begin.
+# What no row decides: the form of requests, answers and manifests, who may ask and how often, pages and what is sent
+# from them, files of repositories and of documentation, and how many statements a page takes. They read and write rows
+# as other cases do, and send no statement that other cases do not send. A folder, a file, or `file::` and how its
+# cases begin.
 FORMS = (
-    "tests/accounts/test_attempts.py", "tests/platforms/manifest/test_limits.py",
+    "tests/accounts/", "tests/attacks/test_canaries.py", "tests/attacks/test_hostile_git_hosts.py",
+    "tests/attacks/test_hostile_repositories.py", "tests/config/", "tests/sources/", "tests/web/",
+    "tests/platforms/manifest/", "tests/platforms/test_connect.py", "tests/platforms/test_demo.py",
+    "tests/platforms/test_disconnect.py", "tests/platforms/test_sync_over_http.py",
     "tests/tools/mcp/", "tests/tools/test_precedence.py", "tests/tools/test_repairs.py",
     "tests/tools/test_schemathesis.py", "tests/tools/catalog/test_get_file.py",
-    "tests/tools/catalog/test_list_files.py", "tests/tools/catalog/test_search_docs.py", "tests/web/",
-    "tests/oauthmcp/test_authorize.py",
-    "tests/oauthmcp/test_bearer.py", "tests/oauthmcp/test_client_authentication.py",
-    "tests/oauthmcp/test_parameters.py", "tests/oauthmcp/test_refusals.py", "tests/oauthmcp/test_scopes.py",
-    "tests/oauthmcp/script_tokens/test_making.py::test_a_form_that_is_not_in_order",
-    "tests/oauthmcp/test_access_admin.py::test_a_list_asks_as_many", "tests/oauthmcp/test_token.py::test_parameters",
+    "tests/tools/catalog/test_list_files.py", "tests/tools/catalog/test_search_docs.py",
+    "tests/oauthmcp/script_tokens/test_making.py", "tests/oauthmcp/script_tokens/test_pages.py",
+    "tests/oauthmcp/test_access_admin.py", "tests/oauthmcp/test_authorize.py",
+    "tests/oauthmcp/test_bearer.py", "tests/oauthmcp/test_client_authentication.py", "tests/oauthmcp/test_consent.py",
+    "tests/oauthmcp/test_parameters.py", "tests/oauthmcp/test_refusals.py", "tests/oauthmcp/test_registration.py",
+    "tests/oauthmcp/test_scopes.py", "tests/oauthmcp/test_token.py::test_parameters",
+    "tests/orgs/test_admin.py", "tests/orgs/test_admin_overview.py",
     "tests/orgs/test_admin_lists.py::test_a_list_asks_as_many", "tests/tools/test_examples.py",
     "tests/tools/catalog/test_list_deployments.py::test_what_is_no_time",
 )  # fmt: skip

@@ -74,6 +74,7 @@ def outcome(api: Api, tool: str, **inputs: Any) -> Any:
 NOT_THERE, ONLY_A_DIRECTORY = "path: path_not_found", "path: is_directory"
 
 
+@pytest.mark.soak
 def test_whatever_a_file_is_called_it_is_listed_and_read(api: Api, app: str) -> None:
     listed = [item["name"] for item in api.walk("list_files", applicationId=app)]
     for name in NAMES:
@@ -175,6 +176,7 @@ BOUNDS = [
 ]
 
 
+@pytest.mark.soak
 def test_a_ref_that_is_none_is_not_found(
     api: Api, app: str, exhibits: Museum, exhibited: tuple[GitRemote, Museum, Path]
 ) -> None:
@@ -291,6 +293,7 @@ def test_a_name_at_a_known_host_is_only_a_name(api: Api, shop: Shop, runs: list[
 # Size
 
 
+@pytest.mark.soak
 def test_a_hundred_thousand_files_in_a_folder_are_told_page_by_page(api: Api, remote: GitRemote, shop: Shop) -> None:
     app = crowded(remote, shop)
     began = time.monotonic()
@@ -339,6 +342,7 @@ def test_directories_on_a_path_are_too_large_together_too(api: Api, app: str, mo
     assert outcome(api, "get_file", applicationId=app, path=path) == "path: too_large"
 
 
+@pytest.mark.soak
 def test_mirrors_of_hostile_size_stay_within_the_budget(
     api: Api, remote: GitRemote, shop: Shop, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,11 +10,10 @@ import pytest
 
 from apps.sources.docs.corpus import Docs
 from apps.sources.docs.synonyms import OWN, groups_in
-from tests.selection import RUN
 from tests.sources.docs.test_corpus import write
 
 WORDS = 60_000
-QUERIES = 1000 if RUN == "soak" else 60
+QUERIES = 1000
 MOST = 0.05  # seconds of this thread for one query
 SYLLABLES = (
     *("con", "de", "pro", "re", "ment", "tion", "ing", "er", "a", "ble", "un", "dis", "ex", "per", "ver", "sub", "ly"),
@@ -48,7 +47,8 @@ def mistyped(rng: random.Random, word: str) -> str:
     return word[:place] + rng.choice("aeiortzq") + word[place + rng.randint(0, 1) :]
 
 
-@pytest.mark.parametrize("beginning", ["", "c", "trans"] if RUN == "soak" else ["trans"])
+@pytest.mark.soak
+@pytest.mark.parametrize("beginning", ["", "c", "trans"])
 def test_no_query_keeps_a_thread_for_long(tmp_path: Path, beginning: str) -> None:
     words = vocabulary(beginning)
     searched = Docs((write(tmp_path / "docs", {f"{n}.md": " ".join(words[n::60]) for n in range(60)}),), tmp_path)

@@ -81,6 +81,7 @@ def break_things() -> App:
     return app
 
 
+@pytest.mark.soak
 def test_operators_see_what_needs_a_look_and_come_to_it(visit: Visit) -> None:
     app = break_things()
     operator(visit)

@@ -41,6 +41,7 @@ def test_a_member_signs_in_from_the_reference_and_asks(public: Visit, signing_in
     assert public.was_quiet()
 
 
+@pytest.mark.soak
 @pytest.mark.spec("RFC 6749 §4.1.2.1")
 def test_a_member_who_denies_is_told_so_in_the_reference(public: Visit, signing_in: Any) -> None:
     with signing_in.expect_event("close"):

@@ -137,6 +137,7 @@ FAILED = [
 ]
 
 
+@pytest.mark.soak
 @pytest.mark.spec("RFC 6749 §10.12", "RFC 9207 §2.4")
 def test_a_sign_in_that_failed_is_explained_and_can_be_tried_again(public: Visit) -> None:
     for answer, message in FAILED:
@@ -154,6 +155,7 @@ def test_a_window_that_the_reference_did_not_open_stays_and_keeps_no_code(visit:
     assert visit.was_quiet()
 
 
+@pytest.mark.soak
 def test_at_another_address_the_reference_says_where_one_can_sign_in(visit: Visit, settings: Any) -> None:
     settings.PUBLIC_URL = visit.origin
     visit.origin = visit.origin.replace("localhost", "127.0.0.1")

@@ -265,6 +265,7 @@ def stall(server: Server, content: bytes) -> bytes:
         return connection.reader.read()
 
 
+@pytest.mark.soak
 def test_more_slow_senders_than_threads_are_dropped_in_time(tmp_path: Path, data_dir: Path) -> None:
     """Nobody has longer for a request than gunicorn.conf.py's patience, which is shortened here."""
     config = tmp_path / "impatient.py"

@@ -22,6 +22,7 @@ def descendants(pid: int) -> list[int]:
     return children + [found for child in children for found in descendants(child)]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("bomb", "expected"),
     [

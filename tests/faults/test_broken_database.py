@@ -86,6 +86,7 @@ def lines_of(server: Server) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.soak
 def test_uses_of_tokens_wait_for_no_writer_and_are_written_when_it_has_ended(
     server: Server, data: Path, person: Person
 ) -> None:
@@ -101,6 +102,7 @@ def test_uses_of_tokens_wait_for_no_writer_and_are_written_when_it_has_ended(
             time.sleep(0.05)
 
 
+@pytest.mark.soak
 def test_what_must_write_waits_for_a_long_writer_in_time_and_is_unavailable(
     server: Server, data: Path, person: Person
 ) -> None:

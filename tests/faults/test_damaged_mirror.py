@@ -143,6 +143,7 @@ def read_until_right(server: GitServer) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.soak
 def test_a_mirror_that_is_damaged_is_fetched_anew_and_no_worker_dies(databases, tmp_path):
     with serving(databases, tmp_path) as (server, mirror):
         worker = server.worker()

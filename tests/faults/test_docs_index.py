@@ -123,6 +123,7 @@ def test_a_damaged_index_is_never_a_bug_and_is_soon_whole(
     assert not [line for line in server.said if "Traceback" in line or "SIGBUS" in line]
 
 
+@pytest.mark.soak
 @pytest.mark.process
 def test_a_folder_that_vanishes_leaves_the_last_index_in_place(databases: Path, tmp_path: Path) -> None:
     data, folder = tmp_path / "data", write(tmp_path / "docs", PAGES)

@@ -69,6 +69,7 @@ def both_answer(server: Server) -> bool:
         return min(clients(server)) > 0
 
 
+@pytest.mark.soak
 def test_each_worker_has_as_many_clients_also_when_one_began_anew(server: Server) -> None:
     with ExitStack() as stack, ExitStack() as gone:
         come(server, 2, stack)
@@ -85,6 +86,7 @@ def test_each_worker_has_as_many_clients_also_when_one_began_anew(server: Server
         assert other in workers(server)
 
 
+@pytest.mark.soak
 def test_a_worker_that_stands_still_keeps_no_client_waiting(server: Server) -> None:
     with ExitStack() as stack:
         come(server, 2, stack)

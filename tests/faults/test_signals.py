@@ -75,6 +75,7 @@ def test_sigterm_under_load_loses_no_answer(env: dict[str, str], workers: str) -
     assert all(json.loads(line) for line in server.lines())
 
 
+@pytest.mark.soak
 def test_sigterm_waits_for_nobody_who_asks_nothing(env: dict[str, str]) -> None:
     """Whoever is connected has two seconds to ask, not the whole deadline of a request."""
     with gunicorn(env, "--graceful-timeout", "86400") as server:
@@ -98,6 +99,7 @@ def post_fork(server, worker):
 """
 
 
+@pytest.mark.soak
 def test_a_worker_that_only_begins_hears_sigterm_too(env: dict[str, str], tmp_path: Path) -> None:
     config = tmp_path / "config.py"
     config.write_text(SLOW_TO_BEGIN)

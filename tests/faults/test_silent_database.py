@@ -69,7 +69,7 @@ def mends_itself(room: Room) -> bool:
     return rounds == 5
 
 
-@pytest.mark.parametrize("stopped", [everything, every_connection])
+@pytest.mark.parametrize("stopped", [everything, pytest.param(every_connection, marks=pytest.mark.soak)])
 def test_a_database_that_stands_still_is_503_in_time_and_mends_itself(
     room: Room, stopped: Callable[[PostgreSQL], list[int]]
 ) -> None:

@@ -62,6 +62,7 @@ def steady(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name not in ("date", "x-request-id")}
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", [silent, slow_reader, pytest.param(dripping, marks=pytest.mark.soak)])
 def test_200_stalled_clients_delay_nobody_by_more_than_a_second(server: Server, kind: Kind) -> None:
     with stalled(server.port, kind):
@@ -70,6 +71,7 @@ def test_200_stalled_clients_delay_nobody_by_more_than_a_second(server: Server, 
     assert max(worst for _, worst in times.values()) < patience(1 / 3)  # a second, and more on a busy machine
 
 
+@pytest.mark.soak
 def test_a_client_has_one_deadline_for_its_whole_request(env: dict[str, str], tmp_path: Path) -> None:
     """Bytes that come one by one do not move it."""
     with gunicorn(env, *config(tmp_path, seconds=1)) as server, server.connect() as connection:
@@ -100,6 +102,7 @@ def test_liveness_is_answered_while_every_thread_hangs(env: dict[str, str], tmp_
                 assert waiting.answer().status == 200
 
 
+@pytest.mark.soak
 def test_who_waits_longest_goes_when_there_are_too_many(env: dict[str, str]) -> None:
     with gunicorn(env, "--worker-connections", "50") as server:
         with server.connect() as first, stalled(server.port, silent, count=200):

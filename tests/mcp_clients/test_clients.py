@@ -62,6 +62,7 @@ def test_it_finds_its_way_in_and_calls_the_tools(server: Server, wire: Wire, tmp
     assert parse_qs(urlsplit(asked).query)["resource"] == [server.mcp]
 
 
+@pytest.mark.soak
 @each_client(without=("mcp-remote", "inspector"))
 def test_it_reads_pages_of_the_documentation_as_resources(
     server: Server, wire: Wire, tmp_path: Path, kind: str
@@ -106,6 +107,7 @@ def of_scopes(scopes: str) -> list[str]:
     return [name for name, tool in TOOLS.items() if tool.scope in scopes.split()]
 
 
+@pytest.mark.soak
 @pytest.mark.spec("MCP 2026-07-28 Authorization, Step-Up Authorization Flow", "RFC 6750 §3.1")
 @each_client(without=("sdk", "inspector"))
 def test_it_asks_again_for_what_the_user_left_out(server: Server, wire: Wire, tmp_path: Path, kind: str) -> None:

@@ -178,6 +178,7 @@ def agree_about(
         assert_all_agree(organization)
 
 
+@pytest.mark.soak
 @settings(examples(4), suppress_health_check=list(HealthCheck), deadline=None)
 @given(of_apps=st.lists(APPS, min_size=1, max_size=2), of_platform=PLATFORMS)
 def test_they_agree_at_every_moment(acme: Fill, at: At, of_apps: Any, of_platform: Any) -> None:

@@ -32,6 +32,7 @@ def refused(text: str) -> ManifestError:
     return raised.value
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_an_export_beyond_the_former_limit_is_read_back_and_changes_nothing() -> None:

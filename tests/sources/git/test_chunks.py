@@ -43,7 +43,7 @@ def test_the_escaped_length_is_what_the_renderer_writes(text):
 
 @pytest.mark.parametrize(
     "character",
-    [b"\x01", b"\n", b'"', "é\x02".encode(), "🚀\x1f".encode(), b"\x7f", "\u202e".encode(), "\U000e0041".encode()],
+    [b"\x01", b'"', "🚀\x1f".encode(), "\U000e0041".encode()],
 )
 def test_what_grows_as_json_is_cut_earlier(character):
     data = character * (70_000 // len(character))
