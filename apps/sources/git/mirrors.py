@@ -108,6 +108,7 @@ class Mirror:
             known = self.known(ref)
         if known is None:
             raise unavailable()
+        disk.note_use(self.folder)
         recency.note(self.folder, recency.Asked(self.url, self._key, ref))
         generation, stamp = known
         if not stamp.is_fresh:

@@ -4,6 +4,7 @@ libgit2 inflates whatever it is asked for, however large. So no object is read b
 """
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ for _level in (ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL, ConfigLe
 pygit2.settings.owner_validation = False
 
 GitError = pygit2.GitError
+Open = Callable[[], pygit2.Repository]
 
 MAX_COMMIT_BYTES = 1024 * 1024  # of a commit or a tag, with its message
 MAX_TAG_CHAIN = 5
@@ -78,19 +80,19 @@ def size_of(repository: pygit2.Repository, oid: pygit2.Oid) -> int | None:
     return size
 
 
-def tree_of(repository: pygit2.Repository, commit_sha: str) -> pygit2.Oid:
+def tree_of(open: Open, commit_sha: str) -> pygit2.Oid:
     """The root tree of a commit, whose sha is full. Raises GitError, also when it is not there."""
-    return pygit2.Oid(hex=_commit(repository, commit_sha)[0])
+    return pygit2.Oid(hex=_commit(open, commit_sha)[0])
 
 
-def committed_at(repository: pygit2.Repository, commit_sha: str) -> datetime:
+def committed_at(open: Open, commit_sha: str) -> datetime:
     """When a commit was made, as it says itself: within 1970 to 9999. Raises GitError."""
-    return _commit(repository, commit_sha)[1]
+    return _commit(open, commit_sha)[1]
 
 
-def _commit(repository: pygit2.Repository, commit_sha: str) -> tuple[str, datetime]:
+def _commit(open: Open, commit_sha: str) -> tuple[str, datetime]:
     if commit_sha not in _commits:
-        oid = pygit2.Oid(hex=commit_sha)
+        repository, oid = open(), pygit2.Oid(hex=commit_sha)
         try:
             kind, size = _header(repository, oid)
         except KeyError:

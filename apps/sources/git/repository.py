@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Any
 
 import pygit2
@@ -18,6 +19,7 @@ from apps.sources.git.fetch import BLOB_LIMIT
 from apps.sources.git.mirrors import Mirror, unavailable
 from apps.sources.git.objects import (
     GitError,
+    Open,
     commit_named,
     commit_with,
     committed_at,
@@ -44,11 +46,14 @@ Listing = tuple[Entry, ...]
 
 
 class Repository:
-    """A repository at one commit. Nothing of a working tree is ever read, only what is committed."""
+    """A repository at one commit. Nothing of a working tree is ever read, only what is committed.
+
+    `open` opens it, and is called where something is read that is not kept in memory. Raises Unavailable, GitError.
+    """
 
     def __init__(
         self,
-        repository: pygit2.Repository,
+        open: Open,
         commit_sha: str,
         ref: str,
         *,
@@ -60,7 +65,7 @@ class Repository:
         self.commit_sha = commit_sha
         self.fetched_at = _time(fetched_at)
         self.is_stale = is_stale
-        self._repository = repository
+        self._open = cache(open)
         self._origin = origin
         self._tree_bytes = 0  # that were read on the way to a directory
 
@@ -68,7 +73,7 @@ class Repository:
     def committed_at(self) -> datetime:
         """When the commit was made. Raises Unavailable."""
         with _readable(self._origin):
-            return committed_at(self._repository, self.commit_sha)
+            return committed_at(self._open, self.commit_sha)
 
     def list(self, path: str, start: int = 0, count: int | None = None) -> Listing:
         """What is in a directory, or so many entries of it: directories first, then by name (code points).
@@ -137,13 +142,13 @@ class Repository:
 
     def _root(self) -> pygit2.Tree:
         self._tree_bytes = 0
-        return self._tree(tree_of(self._repository, self.commit_sha))
+        return self._tree(tree_of(self._open, self.commit_sha))
 
     def _tree(self, oid: pygit2.Oid) -> pygit2.Tree:
-        self._tree_bytes += size_of(self._repository, oid) or 0
+        self._tree_bytes += size_of(self._open(), oid) or 0
         if self._tree_bytes > MAX_TREE_BYTES:
             raise problems.too_large_directory()
-        tree = self._repository.get(oid)
+        tree = self._open().get(oid)
         if not isinstance(tree, pygit2.Tree):
             raise GitError("A tree names something as a directory that is none.")
         return tree
@@ -170,7 +175,7 @@ class Repository:
 
     def _size(self, oid: pygit2.Oid) -> int | None:
         """None for what was left at the remote (see fetch.BLOB_LIMIT). Raises GitError for what was lost."""
-        size = size_of(self._repository, oid)
+        size = size_of(self._open(), oid)
         if size is None and not self._origin.lacks_only_what_was_filtered():
             raise GitError("A file is missing.")
         return size
@@ -180,7 +185,7 @@ class Repository:
         # The remote was asked to leave these away. One that does not, and the checkout, have them all the same.
         if size is None or size >= BLOB_LIMIT:
             raise problems.too_large_file()
-        kind, data = self._repository.odb.read(oid)
+        kind, data = self._open().odb.read(oid)
         if kind != ObjectType.BLOB:
             raise GitError("A tree names something as a file that is none.")
         content: bytes = data
@@ -211,7 +216,7 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
             # A branch that was named may have moved since; a commit that was named is what it is.
             is_stale = known is not None and known[1].is_stale and not full_sha(requested)
             return Repository(
-                repository,
+                lambda: repository,
                 commit,
                 requested,
                 fetched_at=known[1].fetched_at if known else last_fetched(generation),
@@ -227,7 +232,7 @@ def _open_mirror(location: Location, requested: str, is_default: bool, pinned_co
             raise problems.bad_cursor() from None
         raise problems.missing_ref(requested, location.default_branch, is_default=is_default) from None
     return Repository(
-        mirror.open(latest.generation),
+        partial(mirror.open, latest.generation),
         latest.commit,
         requested,
         fetched_at=latest.fetched_at,
@@ -253,7 +258,7 @@ def _open_checkout(location: Location, requested: str, is_default: bool, pinned_
         if pinned_commit:
             raise problems.bad_cursor()
         raise problems.missing_ref(HEAD if is_default else requested, location.default_branch, is_default=is_default)
-    return Repository(repository, commit, name, fetched_at=stamps.now(), is_stale=False, origin=Origin())
+    return Repository(lambda: repository, commit, name, fetched_at=stamps.now(), is_stale=False, origin=Origin())
 
 
 def _in_checkout(repository: pygit2.Repository, requested: str) -> str | None:

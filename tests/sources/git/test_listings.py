@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.sources.git import listings, repository
+from apps.sources.git import listings, mirrors, repository
 from apps.sources.git.repository import open_repository
 from apps.sources.git.values import Entry, Location
 from apps.web.exceptions import InvalidInput
@@ -45,6 +45,22 @@ def test_the_same_page_is_made_once(network: Network, origin: Origin, looks: lis
     looks.clear()
     assert names() == ["c", "a", "b"]
     assert not looks
+
+
+def test_a_page_that_is_kept_needs_no_repository(
+    network: Network, origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha = origin.commit({"a": "1"})
+    before = open_repository(SHOP, None)
+    assert [entry.name for entry in before.list("")] == ["a"]
+    made_at = before.committed_at
+
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(mirrors, "open_at", refuse)
+    again = open_repository(SHOP, None)
+    assert ([entry.name for entry in again.list("")], again.commit_sha, again.committed_at) == (["a"], sha, made_at)
 
 
 def test_another_part_folder_or_commit_is_another_page(network: Network, origin: Origin) -> None:
