@@ -34,8 +34,12 @@ FORMS = (
     "tests/oauthmcp/test_parameters.py", "tests/oauthmcp/test_refusals.py", "tests/oauthmcp/test_registration.py",
     "tests/oauthmcp/test_scopes.py", "tests/oauthmcp/test_token.py::test_parameters",
     "tests/orgs/test_admin.py", "tests/orgs/test_admin_overview.py",
-    "tests/orgs/test_admin_lists.py::test_a_list_asks_as_many", "tests/tools/test_examples.py",
+    "tests/orgs/test_admin_lists.py::test_a_list_asks_as_many", "tests/orgs/test_lists.py::test_no_combination_takes",
+    "tests/tools/test_examples.py", "tests/tools/catalog/test_list_apps.py::test_the_longest",
+    "tests/tools/catalog/test_list_domains.py::test_the_longest",
     "tests/tools/catalog/test_list_deployments.py::test_what_is_no_time",
+    "tests/tools/catalog/test_list_projects.py::test_the_longest",
+    "tests/tools/catalog/test_get_app_health.py::test_the_longest",
 )  # fmt: skip
 # Servers of their own, which somebody attacks or breaks.
 FROM_OUTSIDE = ("tests/attacks/", "tests/faults/")

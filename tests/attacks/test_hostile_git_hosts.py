@@ -125,6 +125,7 @@ def test_a_host_that_misbehaves_is_refused_and_leaves_nothing(
     assert len(remote.sent) <= 6
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("behave", [hang, stream])
 def test_a_host_that_never_ends_is_given_up(
     api: Api, remote: GitRemote, shop: Shop, settings: Any, monkeypatch: pytest.MonkeyPatch, behave: Behaviour
@@ -206,6 +207,7 @@ BAD_TREES: dict[str, tuple[Behaviour, Any, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", BAD_TREES)
 def test_a_tree_that_is_none_is_told_as_far_as_it_goes(api: Api, remote: GitRemote, shop: Shop, name: str) -> None:
     remote.behaviour["acme/shop"], expected, content = BAD_TREES[name]

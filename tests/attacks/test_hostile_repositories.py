@@ -321,6 +321,7 @@ def crowded(remote: GitRemote, shop: Shop) -> str:
     return shop(f"{remote.url}/acme/crowd.git").id
 
 
+@pytest.mark.soak
 def test_a_hundred_thousand_files_in_a_thousand_folders(api: Api, remote: GitRemote, shop: Shop) -> None:
     origin = remote.origin("acme/crowd")
     blob = str(origin.repository.create_blob(b"x"))

@@ -138,6 +138,7 @@ def test_local_is_never_bound_to_the_outside(bind: str, data_dir: Path) -> None:
     check_sentence(status, said, "PORTHOLE_ENV")
 
 
+@pytest.mark.soak
 def test_djangos_own_server_is_not_bound_to_the_outside_either(data_dir: Path) -> None:
     status, said = run("manage.py", "runserver", "--noreload", f"0.0.0.0:{free_port()}", env=given(LOCAL, data_dir))
     assert status == 1
@@ -177,6 +178,7 @@ def test_settings_come_from_files(db: None, tmp_path: Path) -> None:
     assert refusals(env) == []
 
 
+@pytest.mark.soak
 @pytest.mark.process
 def test_rules_about_rows_wait_for_the_tables(tmp_path: Path) -> None:
     """Else nobody could migrate an empty database with these settings."""

@@ -126,7 +126,7 @@ def test_what_must_write_to_a_full_disk_is_unavailable_and_the_rest_is_read(
     assert ask(server, writes["registration"]).status == 201
 
 
-@pytest.mark.parametrize("fault", ["damaged", "away"])
+@pytest.mark.parametrize("fault", ["damaged", pytest.param("away", marks=pytest.mark.soak)])
 def test_everything_is_unavailable_without_a_database_and_a_request_is_a_line(
     fault: str, data: Path, person: Person, tmp_path: Path
 ) -> None:

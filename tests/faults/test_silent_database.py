@@ -101,6 +101,7 @@ def test_a_table_that_somebody_holds_is_503_in_time_and_the_server_is_told_to_fo
     assert mends_itself(room)
 
 
+@pytest.mark.soak
 def test_commands_wait_as_long_as_it_takes() -> None:
     options = parse("postgresql://porthole@db.example.com/porthole")["OPTIONS"]
     assert "answer_timeout" not in options

@@ -151,6 +151,7 @@ def test_a_head_that_can_never_be_right_is_refused_before_its_deadline(
         assert connection.answer().status == status
 
 
+@pytest.mark.soak
 def test_a_slow_reader_gets_all_of_a_large_file(server: Server) -> None:
     """The loop sends it, after the thread has gone on to others."""
     with server.connect() as connection:

@@ -92,6 +92,7 @@ def test_it_gets_a_new_token_without_asking_anybody(server: Server, wire: Wire, 
     assert AccessToken.objects.count() == 3
 
 
+@pytest.mark.soak
 @pytest.mark.spec("RFC 6749 §6")
 def test_mcp_remote_started_again_goes_on_with_what_it_has_stored(server: Server, wire: Wire, tmp_path: Path) -> None:
     person = Person(server)
@@ -123,6 +124,7 @@ def test_it_asks_again_for_what_the_user_left_out(server: Server, wire: Wire, tm
 
 
 # On a 403 it exchanges its refresh token, which cannot give more than the user allowed, and asks nobody.
+@pytest.mark.soak
 @pytest.mark.spec("RFC 6749 §6", "RFC 6750 §3.1")
 def test_the_sdk_of_1x_gives_up_on_what_the_user_left_out_and_goes_on(
     server: Server, wire: Wire, tmp_path: Path

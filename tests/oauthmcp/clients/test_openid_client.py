@@ -36,7 +36,7 @@ def play(server: Server, algorithm: str, method: str) -> dict[str, Any]:
 
 @pytest.mark.spec("RFC 8414 §3", "RFC 7591 §3", "RFC 9207 §2.4", "RFC 6749 §2.3.1", "RFC 7009 §2")
 @pytest.mark.parametrize("method", ["none", "client_secret_basic", "client_secret_post"])
-@pytest.mark.parametrize("algorithm", ["oauth2", "oidc"])
+@pytest.mark.parametrize("algorithm", [pytest.param("oauth2", marks=pytest.mark.soak), "oidc"])
 def test_it_gets_in_refreshes_and_gives_back(server: Server, algorithm: str, method: str) -> None:
     assert play(server, algorithm, method) == {
         "method": method,

@@ -139,6 +139,7 @@ def test_a_closed_port_is_not_reachable() -> None:
     assert (outcome.reachable, outcome.error) == (False, "It refused the connection.")
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_check_takes_five_seconds_and_hundreds_take_no_longer() -> None:
     with sites.site(sites.silent) as port:

@@ -44,6 +44,7 @@ def test_what_the_documentation_does_not_hold_is_answered_with_nothing(searched:
     assert len(empty) >= 45
 
 
+@pytest.mark.soak
 def test_no_query_loses_its_best_page_to_the_floors(searched: dict[str, Docs], monkeypatch: pytest.MonkeyPatch) -> None:
     def best() -> set[tuple[str, str]]:
         hits = ((j, hit) for j in judgments() for hit in searched[j.corpus].search(j.query, 10))

@@ -301,7 +301,7 @@ def fragments(text: str) -> set[str]:
     return {text[start : start + 8] for start in range(len(text) - 7)}
 
 
-@pytest.mark.parametrize("lines", [None, 3, 50])
+@pytest.mark.parametrize("lines", [None, pytest.param(3, marks=pytest.mark.soak), 50])
 def test_no_credential_is_seen_wherever_a_chunk_begins(
     api: Api, acme: Fill, planted: tuple[str, set[str], int], lines: int | None
 ) -> None:
