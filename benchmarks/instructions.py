@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from re import MULTILINE, search
 from tempfile import TemporaryDirectory
@@ -77,11 +78,11 @@ def start(server: Server, folder: Path) -> None:
 
 
 def counted(server: Server, variant: Variant, folder: Path) -> int:
-    repeat(server.port, variant.request, WARM_UP)
+    ask_all(server.port, [variant.request] * WARM_UP)
     assert server.process
     before = set(folder.iterdir())
     tell(server.process.pid, "--instr=on")
-    repeat(server.port, variant.request, CALLS)
+    ask_all(server.port, [variant.request] * CALLS)
     tell(server.process.pid, "--dump")
     tell(server.process.pid, "--instr=off")
     dumps = [file.read_text() for file in set(folder.iterdir()) - before]
@@ -90,10 +91,10 @@ def counted(server: Server, variant: Variant, folder: Path) -> int:
     return round(max(totals) / CALLS / 1000)
 
 
-def repeat(port: int, request: bytes, number: int) -> None:
+def ask_all(port: int, requests: Sequence[bytes]) -> None:
     """One after the other, on one connection."""
-    client = Client(port, request)
-    for _ in range(number):
+    client = Client(port, requests[0])
+    for client.request in requests:
         client.send()
         while not client.read():
             pass

@@ -4,7 +4,8 @@
 
 A repository of 20,000 commits is served by `git http-backend` over TLS on loopback. The server that fetches and reads
 it has one core to itself, git included; the host has the other. CPU is what a call uses above an empty one: a list of
-templates, of which the organization has none. No answer is kept.
+templates, of which the organization has none. No answer is kept; a folder's page is, so a folder is asked for again and
+again, and 500 like it in turns.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -22,7 +24,7 @@ from typing import Any
 
 from benchmarks import results
 from benchmarks.django_setup import set_up
-from benchmarks.instructions import repeat
+from benchmarks.instructions import ask_all
 from benchmarks.servers import OTHER_CORE, ROOT, Server, ask, free_port
 
 COMMITS, FILES, ENTRIES, FILE_BYTES = 20_000, 200, 100, 32 * 1024
@@ -30,7 +32,8 @@ STARTS = 5
 CALLS = 250  # of each kind in a round: the kernel counts CPU in hundredths of a second
 WARM_UP = 50
 BRANCH, NAME = "main", "bench/large"
-EMPTY, FILE, FOLDER = "an empty call", "get_file", "list_files"
+COPIES = 500  # of the folder: more pages than are kept in memory, so that one that comes round again is made anew
+EMPTY, FILE, FOLDER, NEW_FOLDER = "an empty call", "get_file", "list_files", "list_files, not kept"
 
 
 def main() -> None:
@@ -99,7 +102,8 @@ def commits() -> Iterator[bytes]:
     small = [f"folder/{number:03}.py" for number in range(ENTRIES)]
     small += [f"src/{number % 9}/{number:03}.py" for number in range(FILES - ENTRIES - 1)]
     yield commit(0, {"code.py": code()} | {path: content(path, 0) for path in small})
-    for number in range(1, COMMITS):
+    yield commit(1, {}) + b"".join(b"C folder copies/%03d\n" % number for number in range(COPIES))
+    for number in range(2, COMMITS):
         path = small[number * 7 % len(small)]
         yield commit(number, {path: content(path, number)})
 
@@ -139,19 +143,23 @@ def application(url: str) -> str:
     return str(row.pk)
 
 
-def requests_for(app: str, token: str) -> dict[str, bytes]:
+def requests_for(app: str, token: str) -> dict[str, list[bytes]]:
+    """Of each kind, those to send in turns."""
     from benchmarks.variants import http
 
-    tools = "/api/v1/tools"
+    def call(tool: str, **inputs: str) -> bytes:
+        return http(f"/api/v1/tools/{tool}", token, inputs)
+
     return {
-        EMPTY: http(f"{tools}/list_templates", token, {}),
-        FILE: http(f"{tools}/get_file", token, {"applicationId": app, "path": "code.py"}),
-        FOLDER: http(f"{tools}/list_files", token, {"applicationId": app, "path": "folder"}),
+        EMPTY: [call("list_templates")],
+        FILE: [call("get_file", applicationId=app, path="code.py")],
+        FOLDER: [call("list_files", applicationId=app, path="folder")],
+        NEW_FOLDER: [call("list_files", applicationId=app, path=f"copies/{copy:03}") for copy in range(COPIES)],
     }
 
 
 @contextmanager
-def serving(requests: dict[str, bytes], data_dir: Path, environment: dict[str, str]) -> Iterator[Server]:
+def serving(requests: dict[str, list[bytes]], data_dir: Path, environment: dict[str, str]) -> Iterator[Server]:
     """A server that has just been started, has answered an empty call, and has no mirror."""
     from benchmarks.variants import KEEPS_NOTHING, LOCAL, OURS
 
@@ -160,39 +168,41 @@ def serving(requests: dict[str, bytes], data_dir: Path, environment: dict[str, s
     server = Server("repositories", [*OURS, "config.wsgi"], environment, free_port())
     try:
         server.start()
-        server.wait(requests[EMPTY])
+        server.wait(requests[EMPTY][0])
         yield server
     finally:
         server.stop()
 
 
-def first_answer(requests: dict[str, bytes], data_dir: Path, environment: dict[str, str]) -> float:
+def first_answer(requests: dict[str, list[bytes]], data_dir: Path, environment: dict[str, str]) -> float:
     with serving(requests, data_dir, environment) as server:
         began = time.monotonic()
-        answer = body(ask(server.port, requests[FILE]))
+        answer = body(ask(server.port, requests[FILE][0]))
         took = time.monotonic() - began
     assert answer["size"] == FILE_BYTES, answer
     assert not answer["isTruncated"]
     return took
 
 
-def cpu_of_calls(server: Server, requests: dict[str, bytes], rounds: int) -> dict[str, float]:
-    assert body(ask(server.port, requests[FILE]))["size"] == FILE_BYTES
-    assert len(body(ask(server.port, requests[FOLDER]))["items"]) == ENTRIES
-    assert body(ask(server.port, requests[EMPTY]))["items"] == []
-    for request in requests.values():
-        repeat(server.port, request, WARM_UP)
-    used: dict[str, list[float]] = {name: [] for name in requests}
+def cpu_of_calls(server: Server, requests: dict[str, list[bytes]], rounds: int) -> dict[str, float]:
+    assert body(ask(server.port, requests[FILE][0]))["size"] == FILE_BYTES
+    for kind in (FOLDER, NEW_FOLDER):
+        assert len(body(ask(server.port, requests[kind][0]))["items"]) == ENTRIES
+    assert body(ask(server.port, requests[EMPTY][0]))["items"] == []
+    turns = {kind: cycle(of_kind) for kind, of_kind in requests.items()}
+    for of_kind in turns.values():
+        ask_all(server.port, list(islice(of_kind, WARM_UP)))
+    used: dict[str, list[float]] = {kind: [] for kind in requests}
     for number in range(rounds):
-        for name in sorted(requests, reverse=bool(number % 2)):
+        for kind in sorted(requests, reverse=bool(number % 2)):
             before = server.cpu()
-            repeat(server.port, requests[name], CALLS)
-            used[name].append((server.cpu() - before) / CALLS * 1000)
+            ask_all(server.port, list(islice(turns[kind], CALLS)))
+            used[kind].append((server.cpu() - before) / CALLS * 1000)
     above = {
-        name: median(mine - empty for mine, empty in zip(used[name], used[EMPTY], strict=True))
-        for name in (FILE, FOLDER)
-    }
-    return {name: round(it, 2) for name, it in ({EMPTY: median(used[EMPTY])} | above).items()}
+        kind: median(mine - empty for mine, empty in zip(used[kind], used[EMPTY], strict=True))
+        for kind in requests if kind != EMPTY
+    }  # fmt: skip
+    return {kind: round(it, 2) for kind, it in ({EMPTY: median(used[EMPTY])} | above).items()}
 
 
 def body(answer: bytes) -> dict[str, Any]:
