@@ -21,7 +21,7 @@ class Pages:
 
     def __init__(self) -> None:
         self.size = 0
-        self._pages: OrderedDict[Key, Page] = OrderedDict()
+        self._pages: OrderedDict[Key, tuple[Page, int]] = OrderedDict()  # with their sizes
         self._lock = threading.Lock()
 
     def get(self, key: Key, make: Callable[[], Page]) -> Page:
@@ -29,10 +29,9 @@ class Pages:
         with self._lock:
             if key in self._pages:
                 self._pages.move_to_end(key)
-                return self._pages[key]
+                return self._pages[key][0]
         page = make()
-        if _size(page) <= MAX_PAGE_BYTES:
-            self._keep(key, page)
+        self._keep(key, page, _size(page))
         return page
 
     def clear(self) -> None:
@@ -40,14 +39,16 @@ class Pages:
             self._pages.clear()
             self.size = 0
 
-    def _keep(self, key: Key, page: Page) -> None:
+    def _keep(self, key: Key, page: Page, size: int) -> None:
+        if size > MAX_PAGE_BYTES:
+            return
         with self._lock:
             if key in self._pages:  # another thread was quicker
                 return
-            self._pages[key] = page
-            self.size += _size(page)
+            self._pages[key] = page, size
+            self.size += size
             while self.size > MAX_BYTES:
-                self.size -= _size(self._pages.popitem(last=False)[1])
+                self.size -= self._pages.popitem(last=False)[1][1]
 
 
 def _size(page: Page) -> int:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache, partial
+from operator import itemgetter
 from typing import Any
 
 import pygit2
@@ -34,7 +35,7 @@ from apps.sources.git.problems import TYPES
 from apps.sources.git.refs import HEAD, full_sha, is_ref, names_of, short_sha
 from apps.sources.git.secret_files import is_secret
 from apps.sources.git.stamps import last_fetched
-from apps.sources.git.values import Entry, FileChunk, Location
+from apps.sources.git.values import Entry, EntryType, FileChunk, Location
 from apps.web.exceptions import InvalidInput
 
 # A directory of some 200,000 names, with those that lead to it. More would take the memory of the whole process.
@@ -43,6 +44,8 @@ MAX_TREE_BYTES = 8 * 1024 * 1024
 SIZES_SECONDS = 2.0
 
 Listing = tuple[Entry, ...]
+# An entry of a directory: where it belongs (whether it is none, its name as shown and as it is), its type and its id.
+Placed = tuple[bool, str, bytes, EntryType, pygit2.Oid]
 
 
 class Repository:
@@ -95,7 +98,7 @@ class Repository:
                 raise problems.not_a_directory(entry)
             tree = self._tree(entry.id)
         prefix = "".join(f"{part}/" for part in parts)
-        found = sorted(tree, key=_place)[start : None if count is None else start + count]
+        found = sorted(map(_placed, tree), key=itemgetter(0, 1, 2))[start : None if count is None else start + count]
         return tuple(self._all_described(prefix, found))
 
     def read(
@@ -159,19 +162,13 @@ class Repository:
         except KeyError:
             raise problems.nothing_at(parents) from None
 
-    def _all_described(self, prefix: str, entries: Sequence[Any]) -> Iterator[Entry]:
+    def _all_described(self, prefix: str, found: Sequence[Placed]) -> Iterator[Entry]:
         deadline = time.monotonic() + SIZES_SECONDS
-        for entry in entries:
-            yield self._described(prefix, entry)
+        for _, name, _, type, oid in found:
+            size = self._size(oid) if type in ("file", "symlink") else None
+            yield Entry(prefix + name, name, type, size, str(oid))
             if time.monotonic() > deadline:
                 raise problems.too_large_directory()
-
-    def _described(self, prefix: str, entry: Any) -> Entry:
-        name = display_name(entry.raw_name)
-        type = TYPES.get(entry.filemode, "file")
-        oid = entry.id
-        size = self._size(oid) if type in ("file", "symlink") else None
-        return Entry(prefix + name, name, type, size, str(oid))
 
     def _size(self, oid: pygit2.Oid) -> int | None:
         """None for what was left at the remote (see fetch.BLOB_LIMIT). Raises GitError for what was lost."""
@@ -291,9 +288,9 @@ def _check_readable_type(entry: Any, path: str) -> None:
             raise problems.secret_file()
 
 
-def _place(entry: Any) -> tuple[bool, str, bytes]:
-    """Of an entry in a listing."""
-    return entry.filemode != FileMode.TREE, display_name(entry.raw_name), entry.raw_name
+def _placed(entry: Any) -> Placed:
+    type, raw_name = TYPES.get(entry.filemode, "file"), entry.raw_name
+    return type != "directory", display_name(raw_name), raw_name, type, entry.id
 
 
 def _time(seconds: float) -> datetime:
