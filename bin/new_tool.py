@@ -65,12 +65,15 @@ QUERY = '''\
 
 '''
 COLUMNS = 'ENVIRONMENT_COLUMNS = ("id", "name", "sort_key")\n'
+IMPORT = "from apps.orgs.models import "
 BEFORE = "    def overview(self) -> Overview:\n"  # a method of OrgScope
 
 scope = Path("apps/orgs/scope.py")
-before, method, after = scope.read_text(encoding="utf-8").partition(BEFORE)
-if not method:
-    raise SystemExit(f"{scope} has no {BEFORE.strip()}")
-scope.write_text(before + QUERY + method + after + COLUMNS, encoding="utf-8")
+text = scope.read_text(encoding="utf-8")
+for part in (IMPORT, BEFORE):
+    if part not in text:
+        raise SystemExit(f"{scope} has no {part.strip()}")
+text = text.replace(IMPORT, f"{IMPORT}Environment, ", 1).replace(BEFORE, QUERY + BEFORE, 1)
+scope.write_text(text + COLUMNS, encoding="utf-8")
 Path("apps/tools/catalog/list_environments.py").write_text(TOOL, encoding="utf-8")
 Path("tests/tools/catalog/test_list_environments.py").write_text(TEST, encoding="utf-8")

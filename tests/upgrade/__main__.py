@@ -136,6 +136,7 @@ def as_before(old: Any, new: Any) -> Any:
         moved = [key for key in ("nextCursor",) if old.get(key) and told.get(key)]
         moved += ["environmentId"] if new.get("isPreview") and told.get("environmentId", "") is None else []
         moved += ["reasons"] if are_the_same(old.get("reasons"), told.get("reasons")) else []
+        moved += ["connections"] if are_of_them(old.get("connections"), told.get("connections")) else []
         return told | {key: old[key] for key in moved}
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [as_before(*pair) for pair in zip(old, new, strict=True)]
@@ -149,6 +150,14 @@ def are_the_same(old: Any, new: Any) -> bool:
     if not (isinstance(old, list) and isinstance(new, list) and len(old) == len(new)):
         return False
     return len(set(old) - set(new)) <= (len(old) == 20)
+
+
+def are_of_them(old: Any, new: Any) -> bool:
+    """Connections: now those that Porthole itself can use, and one of these is the default."""
+    if not (isinstance(old, list) and isinstance(new, list)):
+        return False
+    before = [connection | {"isDefault": None} for connection in old]
+    return all(connection | {"isDefault": None} in before for connection in new)
 
 
 def is_mended(old: dict[str, Any], new: dict[str, Any], mended: str) -> bool:
