@@ -1,6 +1,9 @@
 """Pages of folders that are kept: right for every commit, for one organization, and within their size."""
 
+import gc
+import tracemalloc
 from collections.abc import Iterator
+from sys import getsizeof
 
 import pytest
 
@@ -104,6 +107,17 @@ def test_memory_stays_within_its_limit_and_the_longest_unread_goes(
         assert bool(looks) is not is_kept, path
 
 
+def test_what_a_page_takes_is_counted(network: Network, origin: Origin) -> None:
+    origin.commit({f"{number:03}é\U0001f511": "1" for number in range(200)})
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    names()
+    gc.collect()
+    taken = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert taken / 2 < listings.pages.size < taken * 2
+
+
 def test_a_page_that_is_too_large_is_not_kept(
     network: Network, origin: Origin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,4 +135,4 @@ def test_a_page_that_two_threads_make_is_counted_once() -> None:
         return page
 
     assert listings.pages.get(key, make) == page  # type: ignore[arg-type]
-    assert listings.pages.size == 2 * listings.ENTRY_BYTES + 2
+    assert listings.pages.size == 2 * listings.ENTRY_BYTES + 2 * getsizeof("a")
