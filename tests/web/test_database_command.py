@@ -47,6 +47,9 @@ def given(command: BaseCommand, path: str = "x") -> Iterator[str]:
             yield from (action.option_strings[0], path)
         elif not action.option_strings:
             yield path
+    for group in parser._mutually_exclusive_groups:
+        if group.required:
+            yield from (group._group_actions[0].option_strings[0], path)
 
 
 def test_what_reads_or_writes_rows_says_so_and_is_told_from_what_does_not() -> None:
