@@ -7,7 +7,6 @@ of this thread and of its database server.
 import os
 import sys
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 import pytest
@@ -274,7 +273,7 @@ def timed(operator: Client, address: str, parameters: dict[str, str]) -> tuple[f
         answer = operator.get(address, parameters)
         takes.append(now() - began)
         assert answer.status_code == 200
-    return median(takes), answer
+    return min(takes), answer  # what it needs; whoever else is at work on the machine only adds to it
 
 
 def slowest(operator: Client, address: str, parameters: dict[str, str]) -> list[str]:

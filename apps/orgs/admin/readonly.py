@@ -27,7 +27,7 @@ from apps.orgs.admin.finding import (
 )
 from apps.orgs.admin.labels import HELP_TEXTS, LABELS
 from apps.orgs.admin.paging import BoundedChangeList, CappedPaginator
-from apps.orgs.admin.parts import contains, exactly, first_keys, keys_by_part, only
+from apps.orgs.admin.parts import contains, exactly, first_keys, keys_by_part, only, walked
 from apps.orgs.text import fold
 
 OF_SEARCHES = {"q", "organization", PAGE_VAR, ALL_VAR, ERROR_FLAG}  # what narrows no further
@@ -103,9 +103,9 @@ class OwnedAdmin(ListAdmin):
         everywhere, named = self.model._default_manager.all(), request.GET.get("organization", "")
         organization = organization_named(named) if named.strip() else None
         known = known_as(everywhere, term, organization) if has_column(self.model, "external_id") else []
-        if organization:
-            everywhere = everywhere.filter(organization_id=organization.pk)
         condition, order = contains(self.parts, fold(term)), self.get_ordering(request)
+        if organization:
+            everywhere, condition = everywhere.filter(organization_id=organization.pk), walked(condition)
         if set(request.GET) <= OF_SEARCHES:  # no other filter leaves anything out
             return exactly(request, queryset, known + first_keys(everywhere.filter(condition), order))
         return only(request, queryset, known + keys_by_part(queryset, condition, everywhere=everywhere, order=order))
