@@ -7,7 +7,8 @@ BIN := .venv/bin
 # Checks need Django's settings, but nobody's database and nothing outside the checkout.
 LOCAL := env -u DATABASE_URL -u DATABASE_URL_FILE PORTHOLE_ENV=local DATA_DIR=build/check
 MANAGE := $(LOCAL) $(BIN)/python manage.py
-PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
+# Only make soak makes calls up, and reading schemathesis takes seconds.
+PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal -p no:schemathesis
 SQLITE := env -u DATABASE_URL -u DATABASE_URL_FILE
 POSTGRESQL := $(BIN)/python bin/postgres.py --
 # Tests start hundreds of processes: each would compile our code anew where somebody forbids Python to keep it.
@@ -25,10 +26,10 @@ demo-platform: ## The same, and beside it a fake Dokploy that keeps changing, co
 	@bin/run demo_platform.py
 
 test: packages npm-packages ## Run all tests on SQLite, and beside them those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
-	@TMPDIR="$$(bin/temporary-folder)" bin/side-by-side '$(POSTGRESQL) $(PYTEST) -p no:schemathesis $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
+	@TMPDIR="$$(bin/temporary-folder)" bin/side-by-side '$(POSTGRESQL) $(PYTEST) $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
 
 test-fast: environment ## Run what needs neither PostgreSQL nor other programs: for the inner loop, under a minute
-	$(SQLITE) env TEST_RUN=fast $(PYTEST) -p no:schemathesis $(ARGS)
+	$(SQLITE) env TEST_RUN=fast $(PYTEST) $(ARGS)
 
 soak: packages npm-packages ## Run what takes longer than a minute: before an issue is closed
 	@bin/soak

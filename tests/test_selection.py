@@ -73,9 +73,9 @@ def test_every_run_has_its_cases(
 @pytest.mark.parametrize(
     ("run", "is_postgresql", "place", "is_left_out"),
     [
-        ("whole", True, "tests/agent", True), ("whole", True, "tests/tools/test_schemathesis.py", True),
-        ("whole", True, "tests/browser", False), ("whole", True, "tests/browser/test_every_page.py", True),
-        ("whole", True, "tests/browser/test_whole_flow.py", False), ("whole", True, "tests/orgs", False),
+        ("whole", True, "tests/agent", True), ("whole", False, "tests/tools/test_schemathesis.py", True),
+        ("soak", True, "tests/tools/test_schemathesis.py", False), ("whole", True, "tests/browser", True),
+        ("whole", True, "tests/mcp_clients/test_clients.py", False), ("whole", True, "tests/orgs", False),
         ("whole", True, "tests/tools", False), ("soak", True, "tests/agent", False),
         ("whole", False, "tests/agent", False), ("fast", False, "tests/agent", True),
         ("fast", False, "tests/web", False),
@@ -105,7 +105,7 @@ def test_whoever_serves_a_database_in_a_file_opens_processes(request: pytest.Fix
 
 
 def test_what_is_named_is_there() -> None:
-    for place in (*selection.OUTSIDE, *selection.FORMS, *selection.FROM_OUTSIDE, *selection.NOT_FAST):
+    for place in (*selection.OUTSIDE, *selection.FORMS, *selection.FROM_OUTSIDE, selection.MADE_UP):
         file, _, case = place.partition("::")
         path = Path(BASE_DIR, file)
         assert path.is_file() or list(path.glob("test_*.py")), place

@@ -18,7 +18,7 @@ from tests.oauthmcp.grants import CHALLENGE, VERIFIER, make_member
 from tests.patience import patience
 
 TARGETS = [
-    pytest.param("http://127.0.0.1:49321/callback", marks=pytest.mark.both_databases),
+    "http://127.0.0.1:49321/callback",
     pytest.param("http://localhost:49321/callback", marks=pytest.mark.soak),
     pytest.param("http://[::1]:49321/callback", marks=pytest.mark.soak),
     pytest.param("https://app.example.com/oauth/callback", marks=pytest.mark.soak),

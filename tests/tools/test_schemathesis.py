@@ -1,4 +1,4 @@
-"""Machine-made calls over the whole schema: no 5xx, and no answer that openapi.json does not promise."""
+"""Machine-made calls over the whole schema: no 5xx, and no answer that openapi.json does not promise. For make soak."""
 
 import json
 import logging
