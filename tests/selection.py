@@ -16,18 +16,18 @@ RUN = os.environ.get("TEST_RUN", "whole")
 # Programs that others wrote, and a browser: they see answers, not rows. That the answers are the same on PostgreSQL is
 # what all other cases show; those that are marked with `both_databases` show that the way there works too.
 OUTSIDE = ("tests/agent/", "tests/browser/", "tests/conformance/", "tests/mcp_clients/", "tests/oauthmcp/clients/")
-# What no row decides: the form of requests, answers and manifests, who may ask and how often, whom an end of access
-# reaches, commands, pages and what is sent from them, files of repositories and of documentation, and how many
-# statements a page takes. They read and write rows as other cases do, and send no statement that other cases do not
-# send. A folder, a file, or `file::` and how its cases begin. make soak has them on PostgreSQL too.
+# What no row decides: the form of requests, answers and manifests, each tool's own words, who may ask and how often,
+# whom an end of access reaches, commands, pages and what is sent from them, files of repositories and of documentation,
+# and how many statements a page takes. They read and write rows as other cases do (every list in tests/orgs, every tool
+# in test_every_tool), and send no statement that other cases do not send. A folder, a file, or `file::` and how its cases begin. make soak has them on PostgreSQL too.
 FORMS = (
     "tests/accounts/", "tests/attacks/", "tests/config/", "tests/sources/", "tests/web/",
-    "tests/platforms/manifest/", "tests/platforms/test_connect.py", "tests/platforms/test_demo.py",
+    "tests/platforms/manifest/", "tests/platforms/snapshot/test_facts.py", "tests/platforms/snapshot/test_hiding.py",
+    "tests/platforms/snapshot/test_partial.py", "tests/platforms/test_connect.py", "tests/platforms/test_demo.py",
     "tests/platforms/test_disconnect.py", "tests/platforms/test_sync.py", "tests/platforms/test_sync_over_http.py",
     "tests/tools/mcp/", "tests/tools/test_calls.py", "tests/tools/test_docs_pages.py", "tests/tools/test_examples.py",
     "tests/tools/test_hidden.py", "tests/tools/test_kept_answers.py", "tests/tools/test_kept_for_users.py",
-    "tests/tools/test_precedence.py", "tests/tools/test_repairs.py", "tests/tools/catalog/test_get_file.py",
-    "tests/tools/catalog/test_list_files.py", "tests/tools/catalog/test_search_docs.py",
+    "tests/tools/test_precedence.py", "tests/tools/test_repairs.py", "tests/tools/catalog/",
     "tests/oauthmcp/script_tokens/test_death.py", "tests/oauthmcp/script_tokens/test_mails.py",
     "tests/oauthmcp/script_tokens/test_making.py", "tests/oauthmcp/script_tokens/test_pages.py",
     "tests/oauthmcp/test_access_admin.py", "tests/oauthmcp/test_authorize.py",
@@ -38,11 +38,6 @@ FORMS = (
     "tests/oauthmcp/test_token.py", "tests/orgs/test_admin.py", "tests/orgs/test_admin_overview.py",
     "tests/orgs/test_admin_lists.py::test_a_list_asks_as_many", "tests/orgs/test_commands.py",
     "tests/orgs/test_lists.py::test_no_combination_takes", "tests/orgs/test_no_values.py",
-    "tests/tools/catalog/test_list_apps.py::test_the_longest",
-    "tests/tools/catalog/test_list_domains.py::test_the_longest",
-    "tests/tools/catalog/test_list_deployments.py::test_what_is_no_time",
-    "tests/tools/catalog/test_list_projects.py::test_the_longest",
-    "tests/tools/catalog/test_get_app_health.py::test_the_longest",
 )  # fmt: skip
 # Calls that a library makes up from openapi.json: every run holds all answers of all other cases against it.
 MADE_UP = "tests/tools/test_schemathesis.py"
@@ -166,6 +161,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """PostgreSQL's run has fewer cases than SQLite's, which is at work beside it, and a server that works too."""
     cores = os.cpu_count() or 1

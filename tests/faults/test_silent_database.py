@@ -14,7 +14,7 @@ from tests.config.server import LOCAL, TOOL, Answer, Server, gunicorn, run
 from tests.faults.postgresql import ORGANIZATION, PostgreSQL, postgresql
 from tests.patience import patience
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.soak]
 CALLERS = 20  # over eight threads
 IN_TIME = 5.0  # seconds
 
@@ -69,7 +69,7 @@ def mends_itself(room: Room) -> bool:
     return rounds == 5
 
 
-@pytest.mark.parametrize("stopped", [everything, pytest.param(every_connection, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("stopped", [everything, every_connection])
 def test_a_database_that_stands_still_is_503_in_time_and_mends_itself(
     room: Room, stopped: Callable[[PostgreSQL], list[int]]
 ) -> None:
@@ -88,7 +88,6 @@ def test_a_database_that_stands_still_is_503_in_time_and_mends_itself(
     assert mends_itself(room)
 
 
-@pytest.mark.soak
 def test_a_table_that_somebody_holds_is_503_in_time_and_the_server_is_told_to_forget_the_question(room: Room) -> None:
     assert room.statuses() == {200}
     with psycopg.connect(room.database.url) as holder:
@@ -101,7 +100,6 @@ def test_a_table_that_somebody_holds_is_503_in_time_and_the_server_is_told_to_fo
     assert mends_itself(room)
 
 
-@pytest.mark.soak
 def test_commands_wait_as_long_as_it_takes() -> None:
     options = parse("postgresql://porthole@db.example.com/porthole")["OPTIONS"]
     assert "answer_timeout" not in options

@@ -13,7 +13,7 @@ from tests.sources.git.origins import Origin
 SILENT = [f"https://silent.example/{number}.git" for number in range(4)]
 SPEAKING = "https://speaking.example/shop.git"
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.soak]
 
 
 @pytest.fixture
@@ -34,7 +34,6 @@ def slowest_probe(server: GitServer, until) -> float:
     return slowest
 
 
-@pytest.mark.soak
 def test_sixteen_callers_of_a_silent_host_hold_up_nobody(databases, tmp_path, speaking):
     with silent_host() as port:
         remotes = dict.fromkeys(SILENT, f"http://127.0.0.1:{port}/a.git") | {SPEAKING: f"file://{speaking.folder}"}
@@ -53,7 +52,6 @@ def test_sixteen_callers_of_a_silent_host_hold_up_nobody(databases, tmp_path, sp
             assert time.monotonic() - started < patience(0.5)
 
 
-@pytest.mark.soak
 def test_refs_that_are_made_up_are_fetched_only_so_often(databases, tmp_path, speaking):
     with git_server(databases, tmp_path / "data", {SPEAKING: f"file://{speaking.folder}"}) as server:
         (shop,) = server.apps

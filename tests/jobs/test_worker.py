@@ -141,6 +141,7 @@ def full_and_locked(server: Server, diary: Diary) -> None:
     wait_until(lambda: sum(diary.count().values()) == 6)
 
 
+@pytest.mark.soak
 def test_fifty_that_hang_among_two_hundred_delay_no_other(in_thread: Run, diary: Diary, many_slow: None) -> None:
     make(diary, 50, LONG, work.hang, "dead", gate="fifty")
     Schedule.objects.update(due_at=timezone.now() - timedelta(seconds=60))  # they begin first

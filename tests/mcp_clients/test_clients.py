@@ -21,7 +21,7 @@ from tests.oauthmcp.clients.server import Person, Server
 NARROW = "account:read docs:read"
 # What one program does in every run; its other revisions and ways to choose one are for make soak, and so is the
 # Inspector, which starts a program for each call.
-EVERY_RUN = {"mcp-auto", "sdk", "client-auto", "mcp-remote-auto"}
+EVERY_RUN = {"mcp-auto", "sdk", "mcp-remote-auto"}
 
 
 def each_client(*also: str, without: tuple[str, ...] = ()) -> pytest.MarkDecorator:
