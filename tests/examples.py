@@ -10,5 +10,5 @@ FACTOR = 10 if os.environ.get("TEST_RUN") == "soak" else 0.1 if IS_POSTGRESQL el
 
 
 def examples(number: int = 100) -> settings:
-    """A decorator: a third of `number`, and ten times it in make soak. What else holds: the profile in environment.py."""
+    """A decorator: a third of `number`; in make soak ten times it. What else holds: the profile in environment.py."""
     return settings(max_examples=max(1, int(number * FACTOR)))

@@ -19,7 +19,8 @@ OUTSIDE = ("tests/agent/", "tests/browser/", "tests/conformance/", "tests/mcp_cl
 # What no row decides: the form of requests, answers and manifests, each tool's own words, who may ask and how often,
 # whom an end of access reaches, commands, pages and what is sent from them, files of repositories and of documentation,
 # and how many statements a page takes. They read and write rows as other cases do (every list in tests/orgs, every tool
-# in test_every_tool), and send no statement that other cases do not send. A folder, a file, or `file::` and how its cases begin. make soak has them on PostgreSQL too.
+# in test_every_tool), and send no statement that those do not send. A folder, a file, or `file::` and how its cases
+# begin. make soak has them on PostgreSQL too.
 FORMS = (
     "tests/accounts/", "tests/attacks/", "tests/config/", "tests/sources/", "tests/web/",
     "tests/platforms/manifest/", "tests/platforms/snapshot/test_facts.py", "tests/platforms/snapshot/test_hiding.py",
