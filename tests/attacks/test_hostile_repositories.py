@@ -195,6 +195,7 @@ def test_a_ref_that_is_none_is_not_found(
     assert not list(exhibited[2].parent.rglob("pwned"))
 
 
+@pytest.mark.soak
 def test_a_ref_that_leads_to_a_commit_is_read(api: Api, app: str, exhibits: Museum) -> None:
     for ref, expected in READ:
         assert api("list_files", applicationId=app, ref=ref, limit=1)["commitSha"] == exhibits.shas[expected]
@@ -361,6 +362,7 @@ def test_mirrors_of_hostile_size_stay_within_the_budget(
         assert bytes_in(settings.DATA_DIR) < budget + 1.3 * MIB
 
 
+@pytest.mark.soak
 def test_objects_that_are_no_commits_are_fetched_for_nobody_and_not_kept(
     api: Api, remote: GitRemote, shop: Shop, settings: Any
 ) -> None:

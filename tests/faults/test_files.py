@@ -59,6 +59,7 @@ def test_what_cannot_be_closed_is_refused_outside_local(db: None, wide: Path) ->
     assert refusals(LOCAL | {"DATA_DIR": str(wide)}) == []
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_what_belongs_to_somebody_else_is_refused_outside_local(wide: Path) -> None:
     os.chown(wide / "porthole.sqlite3", 65534, 65534)

@@ -138,9 +138,9 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-# Every sixth in every run.
+# Every twelfth in every run.
 PIECES = [
-    pytest.param(piece, marks=[pytest.mark.soak] if number % 6 else [], id=ascii(piece)[1:25])
+    pytest.param(piece, marks=[pytest.mark.soak] if number % 12 else [], id=ascii(piece)[1:25])
     for number, piece in enumerate([*HOSTILE, *WORDS])
 ]
 
