@@ -25,7 +25,7 @@ run: ## Do everything that is needed, then serve the demo on http://localhost:80
 demo-platform: ## The same, and beside it a fake Dokploy that keeps changing, connected to the organization live
 	@bin/run demo_platform.py
 
-test: packages npm-packages ## Run all tests on SQLite, and beside them those that touch rows on PostgreSQL (ARGS="-k cursor" narrows both)
+test: packages npm-packages ## Run all tests on SQLite, and beside them on PostgreSQL what it might answer otherwise (ARGS="-k cursor" narrows both)
 	@TMPDIR="$$(bin/temporary-folder)" bin/side-by-side '$(POSTGRESQL) $(PYTEST) $(ARGS)' '$(SQLITE) $(PYTEST) $(ARGS)'
 
 test-fast: environment ## Run what needs neither PostgreSQL nor other programs: for the inner loop, under a minute
