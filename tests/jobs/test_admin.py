@@ -36,6 +36,13 @@ def test_operators_pause_resume_and_run_now_and_that_is_logged(operator: Client,
     assert list(said) == ["Paused.", "Resumed.", "Asked for a run at once."]
 
 
+def test_a_search_finds_what_begins_with_it(operator: Client, schedule: Schedule) -> None:
+    for name in ("platform:70", "platform:8", "prune"):
+        scheduling.schedule(name, work.beat, {}, 3600)
+    for term, found in (("platform:7", 2), (" Platform:", 3), ("prune", 1), ("run", 0), ("p%", 0), ("", 4)):
+        assert operator.get(LIST, {"q": term}).context["cl"].result_count == found, term
+
+
 def test_nothing_is_typed_in_deleted_or_added(operator: Client, schedule: Schedule) -> None:
     page = reverse("admin:jobs_schedule_change", args=[schedule.pk])
     assert "tests.jobs.work.beat" in operator.get(page).content.decode()
