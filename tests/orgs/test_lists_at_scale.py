@@ -32,7 +32,10 @@ from tests.orgs.two_sizes import Size, clock, explained, two_sizes
 pytestmark = [pytest.mark.django_db, pytest.mark.soak]
 SMALL, LARGE = 10_000, int(os.environ.get("LARGE_ROWS", "1000000"))
 GROWTH, NOISE = 1.5, 0.0002  # seconds: what a busy machine adds to a page of a millisecond
-FAR = 0.0015  # and what some 500 rows that are looked at anywhere among a million add: memory is farther away
+FAR = 0.0015  # and what 500 rows that lie anywhere among a million add: memory is farther away
+WALKED = (
+    0.0045  # and what a page of three conditions at once adds, for which no index has all: a walk over some 600 rows
+)
 TAKES, ENOUGH, ROUNDS = 4, 3, 25
 
 PLACES: dict[str, dict[str, str]] = {
@@ -109,7 +112,7 @@ def test_the_first_page_takes_hardly_longer_and_an_index(
             for filter in filters:
                 inputs = {name: ids.get(name, id) for name, id in named.items()} | filter
                 shown = {name: str(value)[:16] for name, value in filter.items()}
-                allowed = NOISE + FAR * ("health" in filter or len(filter) > 2)
+                allowed = NOISE + FAR * ("health" in filter) + WALKED * (len(filter) > 2)
                 complaint = compared(few, many, partial(first_page, scope, kind, inputs), models, allowed)
                 sys.stdout.write(f"{kind} of {place} {shown}: {complaint.splitlines()[0]}\n")
                 found += [f"{kind} of {place} {shown}: {complaint}"] if "\n" in complaint else []
