@@ -128,6 +128,17 @@ class Connection:
             return True
 
 
+def wait_until_open(port: int) -> None:
+    """Until a program that others wrote listens there."""
+    deadline = time.monotonic() + patience()
+    while True:
+        try:
+            return Connection(port).__exit__(None, None, None)
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline, "nobody listens"
+            time.sleep(0.05)
+
+
 def request_bytes(
     target: str = TOOL,
     *,

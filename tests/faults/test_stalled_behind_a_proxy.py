@@ -3,13 +3,22 @@
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.config.server import BASE_DIR, PREVIEW, Answer, Connection, Server, environment, free_port, gunicorn
+from tests.config.server import (
+    BASE_DIR,
+    PREVIEW,
+    Answer,
+    Connection,
+    Server,
+    environment,
+    free_port,
+    gunicorn,
+    wait_until_open,
+)
 from tests.config.server import request_bytes as bytes_of
 from tests.faults.stalled import Kind, dripping, probe, silent, slow_reader, stalled
 from tests.patience import patience
@@ -88,21 +97,10 @@ def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory, request: pyt
     env = environment({"HOME": str(folder)})
     with subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL) as process:
         try:
-            wait_for(port)
+            wait_until_open(port)
             yield port
         finally:
             process.terminate()
-
-
-def wait_for(port: int) -> None:
-    for _ in range(int(patience() / 0.1)):
-        try:
-            Connection(port).__exit__(None, None, None)
-        except ConnectionRefusedError:
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError("the proxy does not listen")
 
 
 @pytest.mark.parametrize("kind", [silent, dripping, slow_reader])

@@ -32,7 +32,7 @@ ROWS = int(os.environ.get("LARGE_ROWS", "1000000"))
 MOST = 0.3  # seconds
 ORGANIZATIONS = 1000
 MANY, FEW, NONE = "invoice", "zebra", "nothing like it"
-# Where searches look, unless the list says so itself.
+# Where searches look, unless the list says so itself; all others look at addresses of people.
 PARTS: dict[Any, tuple[Any, tuple[str, ...]]] = {
     orgs.Organization: (orgs.Organization, ("slug", "search_key")),
     orgs.Invitation: (orgs.Invitation, ("email",)),

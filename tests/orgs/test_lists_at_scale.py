@@ -33,9 +33,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.soak]
 SMALL, LARGE = 10_000, int(os.environ.get("LARGE_ROWS", "1000000"))
 GROWTH, NOISE = 1.5, 0.0002  # seconds: what a busy machine adds to a page of a millisecond
 FAR = 0.0015  # and what 500 rows that lie anywhere among a million add: memory is farther away
-WALKED = (
-    0.0045  # and what a page of three conditions at once adds, for which no index has all: a walk over some 600 rows
-)
+WALKED = 0.0045  # and a page of three conditions, which no index has together: a walk over some 600 rows
 TAKES, ENOUGH, ROUNDS = 4, 3, 25
 
 PLACES: dict[str, dict[str, str]] = {

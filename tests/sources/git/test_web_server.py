@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ from apps.orgs.models import SourceConnection
 from apps.sources.git import mirrors
 from apps.sources.models import SourceCredentials
 from tests.api import Api
-from tests.config.server import Connection, free_port
+from tests.config.server import free_port, wait_until_open
 from tests.factories import START, Fill, make, make_app
 from tests.fakes import certificates
-from tests.patience import patience
 from tests.sources.conftest import settle
 from tests.sources.git.origins import Origin
 
@@ -79,23 +77,11 @@ def url(tmp_path: Path, kind: str) -> Iterator[str]:
     assert LIGHTTPD
     with subprocess.Popen([LIGHTTPD, "-D", "-f", str(folder / "configuration")]) as process:
         try:
-            wait_for(port)
+            wait_until_open(port)
             yield f"https://localhost:{port}/git"
         finally:
             settle()
             process.terminate()
-
-
-def wait_for(port: int) -> None:
-    deadline = time.monotonic() + patience()
-    while time.monotonic() < deadline:
-        try:
-            Connection(port).__exit__(None, None, None)
-        except ConnectionRefusedError:
-            time.sleep(0.05)
-        else:
-            return
-    raise AssertionError("the web server does not listen")
 
 
 def test_it_is_read_with_an_operators_credentials_and_not_without(api: Api, acme: Fill, url: str, kind: str) -> None:
